@@ -80,6 +80,10 @@ class EmbeddedDatabase:
     _cluster: _Cluster = field(repr=False)
     _users: int = field(repr=False)
 
+    def sql(self, statement: str, database: str = DATABASE) -> str:
+        """Run one statement outside a transaction, such as `create database`; gives the rows as psql prints them."""
+        return self._cluster.sql(statement, database)
+
     def close(self) -> None:
         """Give the share back; the last one stops the server. A second call does nothing."""
         if self._users < 0:
