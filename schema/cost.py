@@ -1,0 +1,155 @@
+"""How many objects a valid operation may touch, estimated from page sizes before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLArgument,
+    GraphQLField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    Undefined,
+    get_named_type,
+    get_nullable_type,
+    type_from_ast,
+    value_from_ast_untyped,
+)
+
+PAGE_ARGUMENTS = frozenset({"first", "last", "k", "limit"})
+ID_LISTS = frozenset({"ids"})
+
+
+def points(
+    schema: GraphQLSchema,
+    operation: OperationDefinitionNode,
+    fragments: Mapping[str, FragmentDefinitionNode],
+    variables: Mapping[str, Any],
+) -> int:
+    """Estimate the objects an operation touches: each field that has fields of its own, times the page sizes above it.
+
+    The operation must have passed validation and the limit on expanded selections. A field left out by `@skip` counts,
+    because leaving it uncounted would need the variables' final values.
+    """
+    values = {**_defaults(operation), **variables}
+    root = schema.get_root_type(operation.operation)
+    return _Walk(schema, fragments, values).below(operation.selection_set, root, 1)
+
+
+def longest_list(schema: GraphQLSchema, operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> int:
+    """The length of the longest list among the variables, not looking inside scalars such as JSON."""
+    lengths = [0]
+    for definition in operation.variable_definitions or ():
+        input_type = type_from_ast(schema, definition.type)
+        if input_type is not None:
+            _measure_lists(variables.get(definition.variable.name.value), input_type, lengths)  # type: ignore[arg-type]
+    return max(lengths)
+
+
+def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
+    return {
+        definition.variable.name.value: value_from_ast_untyped(definition.default_value)
+        for definition in operation.variable_definitions or ()
+        if definition.default_value is not None
+    }
+
+
+class _Walk:
+    def __init__(
+        self, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode], values: Mapping[str, Any]
+    ) -> None:
+        self.schema = schema
+        self.fragments = fragments
+        self.values = values
+
+    def below(self, selection_set: SelectionSetNode, parent: GraphQLNamedType | None, times: int) -> int:
+        total = 0
+        for selection in selection_set.selections:
+            if isinstance(selection, FieldNode):
+                total += self._field(selection, parent, times)
+            elif isinstance(selection, FragmentSpreadNode):
+                fragment = self.fragments[selection.name.value]
+                total += self.below(fragment.selection_set, self._named(fragment.type_condition.name.value), times)
+            elif isinstance(selection, InlineFragmentNode):
+                condition = selection.type_condition
+                total += self.below(
+                    selection.selection_set, self._named(condition.name.value) if condition else parent, times
+                )
+        return total
+
+    def _field(self, node: FieldNode, parent: GraphQLNamedType | None, times: int) -> int:
+        # Introspection has caps of its own and touches no stored object.
+        if node.selection_set is None or node.name.value.startswith("__"):
+            return 0
+        definition: GraphQLField | None = getattr(parent, "fields", {}).get(node.name.value)
+        if definition is None:
+            return 0
+        size = self._page_size(node, definition)
+        return times + self.below(node.selection_set, get_named_type(definition.type), times * size)
+
+    def _page_size(self, node: FieldNode, definition: GraphQLField) -> int:
+        given = {argument.name.value: argument.value for argument in node.arguments or ()}
+        size = 1
+        for name, argument in definition.args.items():
+            if name not in PAGE_ARGUMENTS and name not in ID_LISTS and not _item_limit(argument.type):
+                continue
+            value = value_from_ast_untyped(given[name], dict(self.values)) if name in given else Undefined
+            if value is Undefined:
+                value = _default_of(argument)
+            size *= _times(value, argument.type)
+        return size
+
+    def _named(self, name: str) -> GraphQLNamedType | None:
+        return self.schema.type_map.get(name)
+
+
+def _times(value: Any, argument_type: GraphQLInputType) -> int:
+    """A page size counts as itself, a list of ids by its length, a list of steps by the sum of their limits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return max(1, value)
+    if isinstance(value, list):
+        limit = _item_limit(argument_type)
+        if limit is None:
+            return max(1, len(value))
+        limits = (item.get("limit") if isinstance(item, Mapping) else None for item in value)
+        return max(1, sum(_times(_default_of(limit) if given is None else given, limit.type) for given in limits))
+    return 1
+
+
+def _item_limit(argument_type: GraphQLInputType) -> Any:
+    """The field `limit` of the objects in a list argument, if they have one."""
+    if not isinstance(get_nullable_type(argument_type), GraphQLList):
+        return None
+    item = get_named_type(argument_type)
+    return item.fields.get("limit") if isinstance(item, GraphQLInputObjectType) else None
+
+
+def _default_of(argument: GraphQLArgument) -> Any:
+    if argument.default is not None:
+        literal = argument.default.literal
+        return argument.default.value if literal is None else value_from_ast_untyped(literal)
+    return argument.default_value
+
+
+def _measure_lists(value: Any, input_type: GraphQLInputType, lengths: list[int]) -> None:
+    bare = get_nullable_type(input_type)
+    if isinstance(bare, GraphQLList) and isinstance(value, list):
+        lengths.append(len(value))
+        named = get_named_type(bare)
+        if isinstance(named, GraphQLInputObjectType) or isinstance(get_nullable_type(bare.of_type), GraphQLList):
+            for item in value:
+                _measure_lists(item, bare.of_type, lengths)
+    elif isinstance(bare, GraphQLInputObjectType) and isinstance(value, Mapping):
+        for name, definition in bare.fields.items():
+            if name in value:
+                _measure_lists(value[name], definition.type, lengths)

@@ -1,0 +1,226 @@
+"""What a GraphQL document may ask for, decided before any other rule looks at it and remembered for equal documents."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    OperationType,
+    specified_rules,
+    validate,
+)
+from strawberry.extensions import SchemaExtension
+from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
+from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
+
+from schema.cost import longest_list, points
+from schema.document_size import DefinitionSize, DocumentSize, document_size
+
+LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+VALIDATION_FAILED = "GRAPHQL_VALIDATION_FAILED"
+RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """The caps on one GraphQL request (research/reliability.md 2)."""
+
+    characters: int = 65_536
+    tokens: int = 2_000
+    comments: int = 100
+    depth: int = 12
+    nesting: int = 60
+    aliases: int = 30
+    root_fields: int = 10
+    selections: int = 2_000
+    fragment_definitions: int = 30
+    spreads: int = 60
+    equal_fields: int = 200
+    equal_pairs: int = 40_000
+    directives: int = 5
+    introspection_roots: int = 4
+    introspection_selections: int = 1_000
+    introspection_depth: int = 20
+    introspection_aliases: int = 10
+    points: int = 10_000
+    list_items: int = 10_000
+    errors: int = 20
+
+
+@dataclass
+class OperationNote:
+    """What the edge learns about the running operation, for its log line and for cancelling."""
+
+    kind: str = "unknown"
+    name: str | None = None
+    points: int = 0
+
+
+operation_note: ContextVar[OperationNote | None] = ContextVar("operation_note", default=None)
+
+
+class Guard(SchemaExtension):
+    """Refuses what is too large or too costly, validates the rest once per document, and caches both with the parse."""
+
+    limits = RequestLimits()
+
+    def on_operation(self) -> Iterator[None]:
+        options: dict[str, Any] = self.execution_context.parse_options  # type: ignore[assignment]
+        options["max_source_length"] = self.limits.characters
+        options["max_lexical_tokens"] = self.limits.tokens
+        options["max_comments"] = self.limits.comments
+        yield
+
+    def on_parse(self) -> Iterator[None]:
+        context = self.execution_context
+        context.graphql_document = _VALID.get(context.schema._schema, context.query)
+        yield
+        if context.graphql_document is not None:
+            _take_note(context.graphql_document, context.operation_name)
+
+    def on_validate(self) -> Iterator[None]:
+        context = self.execution_context
+        document, schema = context.graphql_document, context.schema._schema
+        if document is None:
+            yield
+            return
+        errors: list[GraphQLError] = []
+        if not _VALID.holds(schema, context.query, document):
+            errors = refusals(document, self.limits) or _validated(schema, document, self.limits.errors)
+            if not errors:
+                _VALID.keep(schema, context.query, document)
+        context.pre_execution_errors = errors or self._too_costly(document)
+        yield
+
+    def _too_costly(self, document: DocumentNode) -> list[GraphQLError]:
+        operation = _operation(document, self.execution_context.operation_name)
+        if operation is None:
+            return []
+        schema, variables = self.execution_context.schema._schema, self.execution_context.variables or {}
+        items = longest_list(schema, operation, variables)
+        if items > self.limits.list_items:
+            return [_refusal("A list in the variables", items, self.limits.list_items, "send it in several requests")]
+        fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+        cost = points(schema, operation, fragments, variables)
+        if (note := operation_note.get()) is not None:
+            note.points = cost
+        if cost > self.limits.points:
+            what = "The number of objects that the query may touch (its points)"
+            return [
+                _refusal(what, cost, self.limits.points, "lower `first`, `k` or `limit`, or ask in several requests")
+            ]
+        return []
+
+
+def refusals(document: DocumentNode, limits: RequestLimits) -> list[GraphQLError]:
+    """Say what makes a document too large, or nothing; takes under 10 ms for any document that parses."""
+    size = document_size(document)
+    found = list(_document_refusals(size, limits))
+    for node, definition in size.definitions:
+        found.extend(_definition_refusals(definition, limits, isinstance(node, FragmentDefinitionNode)))
+    return found[: limits.errors]
+
+
+def _document_refusals(size: DocumentSize, limits: RequestLimits) -> Iterator[GraphQLError]:
+    name, count = size.most_equal
+    checks = (
+        ("Fragment definitions", size.fragment_definitions, limits.fragment_definitions, "merge some of them"),
+        ("Fragment spreads", size.spreads, limits.spreads, "write the fields in place or split the query"),
+        ("Directives on one node", size.most_directives, limits.directives, "remove some of them"),
+        (f"Fields that answer as {name[:60]!r}", count, limits.equal_fields, "remove the repeated ones"),
+        ("Pairs of fields with one name", size.equal_pairs, limits.equal_pairs, "remove repeated fields"),
+    )
+    return _exceeded(checks)
+
+
+def _definition_refusals(size: DefinitionSize, limits: RequestLimits, is_fragment: bool) -> Iterator[GraphQLError]:
+    ordinary, inner = size.ordinary, size.introspection
+    # A fragment's first level is the root of nothing by itself; the operation that spreads it is counted.
+    root_fields = 0 if is_fragment else size.root_fields
+    return _exceeded(
+        (
+            ("Depth", ordinary.depth, limits.depth, "select fewer levels and look the rest up by key"),
+            ("Levels of nested braces", size.nesting, limits.nesting, "use fewer nested fragments"),
+            ("Aliases", ordinary.aliases, limits.aliases, "send several requests"),
+            ("Root fields", root_fields, limits.root_fields, "send several requests"),
+            (
+                "Selected fields with all fragments spread",
+                ordinary.selections,
+                limits.selections,
+                "select fewer fields",
+            ),
+            ("Introspection fields at the root", size.introspection_roots, limits.introspection_roots, "ask once"),
+            ("Introspection selections", inner.selections, limits.introspection_selections, "select fewer fields"),
+            ("Introspection depth", inner.depth, limits.introspection_depth, "select fewer levels"),
+            ("Introspection aliases", inner.aliases, limits.introspection_aliases, "remove aliases"),
+        )
+    )
+
+
+def _exceeded(checks: tuple[tuple[str, int, int, str], ...]) -> Iterator[GraphQLError]:
+    return (_refusal(*check) for check in checks if check[1] > check[2])
+
+
+def _refusal(what: str, value: int, limit: int, advice: str) -> GraphQLError:
+    message = f"{what}: {value:,}, and the limit is {limit:,}; {advice}."
+    return GraphQLError(message, extensions={"code": LIMIT_EXCEEDED})
+
+
+def _validated(schema: GraphQLSchema, document: DocumentNode, most: int) -> list[GraphQLError]:
+    errors = validate(schema, document, RULES, max_errors=most, hide_suggestions=True)
+    for error in errors:
+        error.extensions = {**(error.extensions or {}), "code": VALIDATION_FAILED}
+    return errors
+
+
+def _take_note(document: DocumentNode, name: str | None) -> None:
+    note, operation = operation_note.get(), _operation(document, name)
+    if note is not None and operation is not None:
+        note.kind = operation.operation.value
+        note.name = operation.name.value if operation.name else None
+
+
+def _operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode | None:
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    return next((node for node in operations if name is None or (node.name and node.name.value == name)), None)
+
+
+class _ValidDocuments:
+    """Documents that passed every rule, by schema and text; the least used goes first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._documents: OrderedDict[tuple[int, str], tuple[GraphQLSchema, DocumentNode]] = OrderedDict()
+
+    def get(self, schema: GraphQLSchema, text: str | None) -> DocumentNode | None:
+        key = (id(schema), text or "")
+        if (entry := self._documents.get(key)) is None or entry[0] is not schema:
+            return None
+        self._documents.move_to_end(key)
+        return entry[1]
+
+    def holds(self, schema: GraphQLSchema, text: str | None, document: DocumentNode) -> bool:
+        entry = self._documents.get((id(schema), text or ""))
+        return entry is not None and entry[1] is document
+
+    def keep(self, schema: GraphQLSchema, text: str | None, document: DocumentNode) -> None:
+        self._documents[(id(schema), text or "")] = (schema, document)
+        if len(self._documents) > self._most:
+            self._documents.popitem(last=False)
+
+
+_VALID = _ValidDocuments(most=128)
+
+
+def is_mutation(note: OperationNote) -> bool:
+    """Whether the operation writes, so that it must run to its end though nobody waits."""
+    return note.kind == OperationType.MUTATION.value
