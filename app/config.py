@@ -42,96 +42,96 @@ class Settings(BaseSettings):
     )
 
     database_url: str | None = Field(
-        None,
+        default=None,
         repr=False,
         description="URL of PostgreSQL 16 or newer with pgvector 0.8, pg_trgm and btree_gin. Unset: an embedded "
         "PostgreSQL is started in CB_DATA_DIR.",
     )
     database_direct_url: str | None = Field(
-        None,
+        default=None,
         repr=False,
         description="URL that reaches PostgreSQL without a pooler, for migrations and LISTEN. Unset: CB_DATABASE_URL.",
     )
     data_dir: Path = Field(
-        default_factory=lambda: platformdirs.user_data_path("contextql", appauthor=False),
+       default= default_factory=lambda: platformdirs.user_data_path("contextql", appauthor=False),
         description="Folder of the embedded PostgreSQL and of the demo's token. Unset: a folder of the user, on Linux "
         "`~/.local/share/contextql`.",
     )
-    pool_size: Count = Field(10, description="Connections to PostgreSQL, a worker.")
+    pool_size: Count = Field(default=10, description="Connections to PostgreSQL, a worker.")
     statement_cache: int = Field(
-        100, ge=0, le=10_000,
+        default=100, ge=0, le=10_000,
         description="Prepared statements a connection remembers; 0 behind a pooler that does not keep them.",
     )  # fmt: skip
-    statement_timeout: Seconds = Field(5.0, description="Seconds that one statement of a request may take.")
-    db_jit: bool = Field(False, description="Let PostgreSQL compile statements; measured to cost more than it gives.")
+    statement_timeout: Seconds = Field(default=5.0, description="Seconds that one statement of a request may take.")
+    db_jit: bool = Field(default=False, description="Let PostgreSQL compile statements; measured to cost more than it gives.")
     fts_config: str = Field(
-        "russian",
+        default="russian",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
         description="Text search configuration of PostgreSQL, for fragments and questions alike; `russian` stems "
         "English words too. It belongs to the base: changing it means indexing anew.",
     )
 
-    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
-    port: int = Field(8000, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
-    workers: int = Field(1, ge=1, le=256, description="Server processes.")
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
+    workers: int = Field(default=1, ge=1, le=256, description="Server processes.")
     local_admin: bool = Field(
-        False,
+        default=False,
         description="Everyone who reaches the port is an administrator: for trying out. Refused unless CB_HOST is a "
         "loopback address.",
     )
-    request_timeout: Seconds = Field(60.0, description="Seconds that one request may take, whatever it selects.")
+    request_timeout: Seconds = Field(default=60.0, description="Seconds that one request may take, whatever it selects.")
     cors_origins: Names = Field(
-        (), description="Origins whose pages may call the server, separated by commas; `*` for every one."
+        default=(), description="Origins whose pages may call the server, separated by commas; `*` for every one."
     )
     trusted_proxies: Names = Field(
-        (),
+        default=(),
         description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, "
         "separated by commas.",
     )
 
     embedding_provider: Literal["local", "openai", "none"] = Field(
-        "local",
+        default="local",
         description="Who makes vectors: `local`, a multilingual model inside the package; `openai`, any server that "
         "speaks OpenAI's protocol; `none`, no vectors.",
     )
     openai_base_url: str | None = Field(
-        None, description="Address of a server that speaks OpenAI's protocol. Unset: OpenAI itself."
+        default=None, description="Address of a server that speaks OpenAI's protocol. Unset: OpenAI itself."
     )
     openai_api_key: SecretStr | None = Field(
-        None, description="Key for that server. Needed for OpenAI itself, optional with CB_OPENAI_BASE_URL."
+        default=None, description="Key for that server. Needed for OpenAI itself, optional with CB_OPENAI_BASE_URL."
     )
     embedding_model: str | None = Field(
-        None,
+        default=None,
         min_length=1,
         max_length=200,
         description=f"Model to ask for vectors, with `openai`. Unset: `{OPENAI_MODEL}`. It belongs to the base: "
         "vectors of two models are never mixed.",
     )
     embedding_dimensions: int | None = Field(
-        None, ge=1, le=4_000, description=f"Numbers in a vector, with `openai`. Unset: {OPENAI_DIMENSIONS}."
+        default=None, ge=1, le=4_000, description=f"Numbers in a vector, with `openai`. Unset: {OPENAI_DIMENSIONS}."
     )
     embedding_timeout: Seconds = Field(
-        5.0, description="Seconds that the vector of a question may take; a batch of passages has six times as long."
+        default=5.0, description="Seconds that the vector of a question may take; a batch of passages has six times as long."
     )
     embedding_batch: int = Field(
-        32, ge=1, le=2_048, description="Passages in one call to the provider; fewer are sent when it refuses so many."
+        default=32, ge=1, le=2_048, description="Passages in one call to the provider; fewer are sent when it refuses so many."
     )
 
     fusion: Literal["rrf", "weighted"] = Field(
-        "rrf", description="How channels are fused when a question does not say."
+        default="rrf", description="How channels are fused when a question does not say."
     )
     locale: Literal["auto", "ru", "en"] = Field(
-        "auto", description="Language of the headings in prompt-ready context; `auto` follows the question."
+        default="auto", description="Language of the headings in prompt-ready context; `auto` follows the question."
     )
 
-    max_question: Count = Field(10_000, description="Characters in a question.")
-    max_body: ByteSize = Field(ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
-    max_document: ByteSize = Field(ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood.")
-    max_page: Count = Field(100, description="Items in one page of a list.")
-    max_filter_values: Count = Field(1_000, description="Values in one filter.")
+    max_question: Count = Field(default=10_000, description="Characters in a question.")
+    max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
+    max_document: ByteSize = Field(default=ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood.")
+    max_page: Count = Field(default=100, description="Items in one page of a list.")
+    max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
 
-    log_format: Literal["console", "json"] = Field("console", description="Log lines for people or for machines.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe lines to log.")
+    log_format: Literal["console", "json"] = Field(default="console", description="Log lines for people or for machines.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")
 
     @property
     def direct_url(self) -> str | None:
@@ -230,7 +230,7 @@ def load_settings() -> Settings:
 
 
 def unknown_variables() -> list[str]:
-    """One line for each CB_ variable that is no setting, with the nearest name: a warning, others may use the prefix."""
+    """One line for each CB_ variable that is no setting, with the nearest name; others may use the prefix."""
     known = [variable_of(name) for name in Settings.model_fields]
     lines = []
     for variable in sorted(os.environ):

@@ -59,8 +59,8 @@ def test_nothing_set_is_the_embedded_database_and_the_local_model_on_loopback(lo
     assert settings.data_dir.is_absolute()
 
 
-def test_variables_are_read_with_their_types() -> None:
-    settings = load_settings(
+def test_variables_are_read_with_their_types(load: Load) -> None:
+    settings = load(
         {
             "CB_DATABASE_URL": "postgresql://me:p%40ss@db:5433/base",
             "CB_DATA_DIR": "~/папка",
