@@ -53,7 +53,7 @@ class Settings(BaseSettings):
         description="URL that reaches PostgreSQL without a pooler, for migrations and LISTEN. Unset: CB_DATABASE_URL.",
     )
     data_dir: Path = Field(
-       default= default_factory=lambda: platformdirs.user_data_path("contextql", appauthor=False),
+        default_factory=lambda: platformdirs.user_data_path("contextql", appauthor=False),
         description="Folder of the embedded PostgreSQL and of the demo's token. Unset: a folder of the user, on Linux "
         "`~/.local/share/contextql`.",
     )
@@ -63,7 +63,9 @@ class Settings(BaseSettings):
         description="Prepared statements a connection remembers; 0 behind a pooler that does not keep them.",
     )  # fmt: skip
     statement_timeout: Seconds = Field(default=5.0, description="Seconds that one statement of a request may take.")
-    db_jit: bool = Field(default=False, description="Let PostgreSQL compile statements; measured to cost more than it gives.")
+    db_jit: bool = Field(
+        default=False, description="Let PostgreSQL compile statements; that costs more than it gives here."
+    )
     fts_config: str = Field(
         default="russian",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
@@ -79,7 +81,9 @@ class Settings(BaseSettings):
         description="Everyone who reaches the port is an administrator: for trying out. Refused unless CB_HOST is a "
         "loopback address.",
     )
-    request_timeout: Seconds = Field(default=60.0, description="Seconds that one request may take, whatever it selects.")
+    request_timeout: Seconds = Field(
+        default=60.0, description="Seconds that one request may take, whatever it selects."
+    )
     cors_origins: Names = Field(
         default=(), description="Origins whose pages may call the server, separated by commas; `*` for every one."
     )
@@ -111,10 +115,14 @@ class Settings(BaseSettings):
         default=None, ge=1, le=4_000, description=f"Numbers in a vector, with `openai`. Unset: {OPENAI_DIMENSIONS}."
     )
     embedding_timeout: Seconds = Field(
-        default=5.0, description="Seconds that the vector of a question may take; a batch of passages has six times as long."
+        default=5.0,
+        description="Seconds for the vector of a question; a batch of passages has six times as long.",
     )
     embedding_batch: int = Field(
-        default=32, ge=1, le=2_048, description="Passages in one call to the provider; fewer are sent when it refuses so many."
+        default=32,
+        ge=1,
+        le=2_048,
+        description="Passages in one call to the provider; fewer when it refuses so many.",
     )
 
     fusion: Literal["rrf", "weighted"] = Field(
@@ -125,13 +133,21 @@ class Settings(BaseSettings):
     )
 
     max_question: Count = Field(default=10_000, description="Characters in a question.")
-    max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
-    max_document: ByteSize = Field(default=ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood.")
+    max_body: ByteSize = Field(
+        default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood."
+    )
+    max_document: ByteSize = Field(
+        default=ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood."
+    )
     max_page: Count = Field(default=100, description="Items in one page of a list.")
     max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
 
-    log_format: Literal["console", "json"] = Field(default="console", description="Log lines for people or for machines.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")
+    log_format: Literal["console", "json"] = Field(
+        default="console", description="Log lines for people or for machines."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least severe lines to log."
+    )
 
     @property
     def direct_url(self) -> str | None:
