@@ -17,7 +17,8 @@ _SHORTEST = 3  # "1.2", "a.c"
 _HYPHENS = str.maketrans({"\u2010": "-", "\u2011": "-"})
 # Scripts written without spaces end a run: in 错误ERR-42出现 the code stands alone.
 _RUN = re.compile(r"(?:[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]|[.\-])+")
-_DECIMAL_COMMA = re.compile(r"(?<![\w.,])([0-9]+),([0-9]+)(?![\w,]|\.[0-9])")
+# 155,34 and 155.34 are one number; 16,000 is a thousand and not touched.
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])([0-9]+),([0-9]{1,2}|[0-9]{4,})(?![\w,]|\.[0-9])")
 _UUID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
 _SHA = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?![0-9]+e[0-9]+\Z)(?:[0-9a-f]{7,40}|[0-9a-f]{64})")
 # E0308, TS2345, 0x80070005; ABC-123, ORA-00942, ERR_CONN-42, HTTP_404, eu-west-1; ERR_CONNECTION_REFUSED
@@ -50,13 +51,15 @@ def find_identifiers(text: str) -> tuple[str, ...]:
         run = match[0]
         if not _SHORTEST <= len(run) <= IDENTIFIER_LENGTH or run.isalpha():
             continue
-        found.update(dict.fromkeys(_judge(run.strip(".-_"))))
+        found.update(dict.fromkeys(_judge(run.strip(".-"))))
         if len(found) >= IDENTIFIERS_PER_TEXT:
             break
     return tuple(found)[:IDENTIFIERS_PER_TEXT]
 
 
 def _judge(run: str) -> Iterator[str]:
+    if not _is_file_name(fold(run)):  # __init__.py keeps its underscores, _emphasis_ loses them
+        run = run.strip("_")
     folded = fold(run)
     uuid = _UUID.search(folded)
     if uuid is not None:
@@ -75,9 +78,11 @@ def _judge(run: str) -> Iterator[str]:
 
 
 def _is_whole(run: str, folded: str) -> bool:
-    name, dot, extension = folded.rpartition(".")
-    if dot:
-        return extension in _EXTENSIONS and any(character.isalnum() for character in name)
-    return _CONSTANT.fullmatch(run) is not None or any(
-        pattern.fullmatch(folded) for pattern in (_SHA, _CODE, _NUMBERED)
-    )
+    if "." in folded:
+        return _is_file_name(folded)
+    return _CONSTANT.fullmatch(run) is not None or any(pattern.fullmatch(folded) for pattern in (_SHA, _CODE, _NUMBERED))
+
+
+def _is_file_name(folded: str) -> bool:
+    name, _, extension = folded.rpartition(".")
+    return extension in _EXTENSIONS and any(character.isalnum() for character in name)

@@ -1,0 +1,82 @@
+"""Who asks and what that caller may see, as resolved in one snapshot of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from retrieval.errors import NamespaceNotFound
+
+ROLES = ("READER", "PERSONAL_DATA", "WRITER", "ADMIN")
+WHOLE = frozenset({"WRITER", "ADMIN"})
+"""Roles that read restricted entities without a grant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A namespace that the caller may read, with the roles held there."""
+
+    ns: int
+    name: str
+    title: str | None
+    roles: frozenset[str]
+
+    @property
+    def is_whole(self) -> bool:
+        """True when everything in it may be read."""
+        return not self.roles.isdisjoint(WHOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The authenticated principal with everything it stands for; holds as long as the rights epoch does."""
+
+    principal_id: int | None
+    """None for the administrator that `CB_LOCAL_ADMIN` lets in."""
+    name: str
+    administrator: bool
+    stands_for: tuple[int, ...]
+    groups: tuple[str, ...]
+    spaces: tuple[Space, ...]
+    epoch: int
+    now: datetime
+
+    def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
+        """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""
+        if names is None:
+            return self.spaces
+        known = {space.name: space for space in self.spaces}
+        asked = tuple(dict.fromkeys(names))
+        for name in asked:
+            if name not in known:
+                raise NamespaceNotFound(name)
+        return tuple(known[name] for name in asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What binds every read: the first three parameters of each statement, and the epoch they hold for."""
+
+    spaces: tuple[int, ...]
+    acls: tuple[int, ...]
+    whole: tuple[int, ...]
+    epoch: int
+    fragments: tuple[tuple[int, int], ...]
+    """About how many fragments are visible in each namespace; it steers plans, never visibility."""
+
+    def narrowed(self, spaces: Iterable[int]) -> Access:
+        """The same rights over fewer namespaces."""
+        asked = tuple(ns for ns in spaces if ns in self.spaces)
+        return Access(
+            spaces=asked,
+            acls=self.acls,
+            whole=tuple(ns for ns in self.whole if ns in asked),
+            epoch=self.epoch,
+            fragments=tuple((ns, count) for ns, count in self.fragments if ns in asked),
+        )
+
+    @property
+    def fragment_count(self) -> int:
+        """About how many fragments are visible."""
+        return sum(count for _, count in self.fragments)

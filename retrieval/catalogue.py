@@ -1,0 +1,138 @@
+"""Keyed look-ups: one key or many, each kind in one batched statement under access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from retrieval.database import Record
+from retrieval.keys import key_digest
+from retrieval.loader import Loader
+from retrieval.reader import Reader
+from retrieval.records import Entity, Fact, Fragment, Source
+from retrieval.stage import Work
+
+Id = tuple[int, int]
+"""Namespace and id within it."""
+
+
+class Catalogue:
+    """The loaders of one reader; no key is shared between two accesses."""
+
+    def __init__(self, work: Work, reader: Reader) -> None:
+        self.reader = reader
+        self.fragments: Loader[Id, Fragment] = Loader(work, self._fragments)
+        self.entities: Loader[Id, Entity] = Loader(work, self._entities)
+        self.entities_by_key: Loader[tuple[int, str], Entity] = Loader(work, self._entities_by_key)
+        self.sources: Loader[Id, Source] = Loader(work, self._sources)
+        self.contents: Loader[Id, str] = Loader(work, self._contents)
+        self.facts: Loader[Id, Fact] = Loader(work, self._facts)
+        self.attributes: Loader[tuple[int, int, Any], dict[str, Any]] = Loader(work, self._attributes)
+
+    async def _fragments(self, keys: list[Id]) -> Mapping[Id, Fragment]:
+        rows = await self.reader.rows("fragments", *split(keys))
+        return {(row["ns"], row["fragment_id"]): self._fragment(row) for row in rows}
+
+    async def _entities(self, keys: list[Id]) -> Mapping[Id, Entity]:
+        rows = await self.reader.rows("entities_by_id", *split(keys))
+        return {(row["ns"], row["entity_id"]): entity_of(row, self.reader.names) for row in rows}
+
+    async def _entities_by_key(self, keys: list[tuple[int, str]]) -> Mapping[tuple[int, str], Entity]:
+        digests = {(ns, key_digest(key)): (ns, key) for ns, key in keys}
+        rows = await self.reader.rows("entities_by_key", *split(digests))
+        found = {(row["ns"], row["key_digest"]): entity_of(row, self.reader.names) for row in rows}
+        return {(ns, key): found[ns, key_digest(key)] for ns, key in keys if (ns, key_digest(key)) in found}
+
+    async def _sources(self, keys: list[Id]) -> Mapping[Id, Source]:
+        rows = await self.reader.rows("sources", *split(keys))
+        return {(row["ns"], row["entity_id"]): source_of(row, self.reader.names) for row in rows}
+
+    async def _contents(self, keys: list[Id]) -> Mapping[Id, str]:
+        rows = await self.reader.rows("contents", *split(keys))
+        return {(row["ns"], row["entity_id"]): row["content"] for row in rows}
+
+    async def _facts(self, keys: list[Id]) -> Mapping[Id, Fact]:
+        rows = await self.reader.rows("facts_by_row", *split(keys))
+        return {(row["ns"], row["row_id"]): fact_of(row, self.reader.names) for row in rows}
+
+    async def _attributes(self, keys: list[tuple[int, int, Any]]) -> Mapping[tuple[int, int, Any], dict[str, Any]]:
+        rows = await self.reader.rows(
+            "attributes", sorted({ns for ns, _, _ in keys}), [id for _, id, _ in keys], [at for _, _, at in keys]
+        )
+        return {(row["ns"], row["entity_id"], row["at"]): row["attributes"] for row in rows}
+
+    def _fragment(self, row: Record) -> Fragment:
+        return Fragment(
+            ns=row["ns"],
+            fragment_id=row["fragment_id"],
+            entity=entity_of(row, self.reader.names),
+            ordinal=row["ordinal"],
+            title=row["fragment_title"],
+            heading=row["heading"],
+            text=row["text"],
+            meta=row["fragment_meta"],
+            identifiers=tuple(row["identifiers"]),
+        )
+
+
+def split(keys: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
+    """Keys as two arrays: the namespaces that occur, and the ids; ids are unique over all namespaces."""
+    listed = list(keys)
+    return sorted({ns for ns, _ in listed}), [id for _, id in listed]
+
+
+def entity_of(row: Record, names: Mapping[int, str]) -> Entity:
+    """An entity from a row that has its columns."""
+    return Entity(
+        ns=row["ns"],
+        entity_id=row["entity_id"],
+        namespace=names[row["ns"]],
+        key=row["key"],
+        kind=row["kind"],
+        type=row["type"],
+        title=row["title"],
+        status=row["status"],
+        source_path=row["source_path"],
+        restricted=row["acl_id"] != 0,
+        meta=row["meta"],
+        relevance_scopes=tuple(row["relevance_scopes"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        occurred_at=row["occurred_at"],
+    )
+
+
+def source_of(row: Record, names: Mapping[int, str]) -> Source:
+    """A source from a row that has its columns and those of its entity."""
+    return Source(
+        entity=entity_of(row, names),
+        content_source=row["content_source"],
+        media_type=row["media_type"],
+        sha256=row["content_sha256"].hex(),
+        connector=row["connector"],
+        uri=row["uri"],
+        author=row["author"],
+        fetched_at=row["fetched_at"],
+        fragment_count=row["fragment_count"],
+        personal_data=tuple(row["personal_data"]),
+    )
+
+
+def fact_of(row: Record, names: Mapping[int, str]) -> Fact:
+    """A fact from a row that has its columns."""
+    return Fact(
+        ns=row["ns"],
+        namespace=names[row["ns"]],
+        row_id=row["row_id"],
+        fact_id=row["fact_id"],
+        subject_id=row["subject_id"],
+        predicate=row["predicate"],
+        object_id=row["object_id"],
+        value=row["value"],
+        valid_from=row["valid_from"],
+        valid_to=row["valid_to"],
+        recorded_at=row["recorded_at"],
+        retracted_at=row["retracted_at"],
+        evidence=row["evidence"],
+        relevance_scopes=tuple(row["relevance_scopes"]),
+    )

@@ -1,0 +1,113 @@
+"""Fragments by words and identifiers: exact identifiers first, then BM25 over the stemmed words of the question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from retrieval.database import Record
+from retrieval.identifiers import find_identifiers
+from retrieval.lexical_text import lexical_text
+from retrieval.primitives.filters import filter_values
+from retrieval.question import FragmentFilter
+from retrieval.ranking import Channel, Hit, Ranking
+from retrieval.reader import Reader
+from retrieval.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A stemmed word of the question, with how many unrestricted fragments hold it and what a match is worth."""
+
+    lexeme: str
+    fragments: int
+    idf: float
+
+    @property
+    def query(self) -> str:
+        """The word as a tsquery that means only itself."""
+        return "'" + self.lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a question, rarest first, and the mean length of a fragment in words."""
+
+    words: tuple[Word, ...]
+    mean_words: float
+    identifiers: tuple[str, ...]
+
+    def rarest(self, budget: int) -> tuple[Word, ...]:
+        """The rarest words while their fragments sum up to at most `budget`; always one."""
+        taken: list[Word] = []
+        total = 0
+        for word in self.words:
+            total += word.fragments
+            if taken and total > budget:
+                break
+            taken.append(word)
+        return tuple(taken)
+
+
+async def words_of(reader: Reader, question: str) -> Words:
+    """The words of a question as the base knows them, with statistics summed over the namespaces asked."""
+    tuning = reader.store.tuning
+    rows = await reader.rows("words", lexical_text(question))
+    words = [weigh(row) for row in rows]
+    words.sort(key=lambda word: (word.fragments, word.lexeme))
+    corpus, corpus_words = (rows[0]["corpus"], rows[0]["corpus_words"]) if rows else (0, 0)
+    mean = corpus_words / corpus if corpus and corpus_words else 100.0
+    return Words(tuple(words[: tuning.most_words]), mean, find_identifiers(question))
+
+
+def weigh(row: Record) -> Word:
+    """Inverse document frequency: ln(1 + (N - n + 0.5) / (n + 0.5)), never below that of a word in every fragment."""
+    held, corpus = row["fragments"], max(row["corpus"], row["fragments"])
+    return Word(row["lexeme"], held, math.log(1 + (corpus - held + 0.5) / (held + 0.5)))
+
+
+async def lexical(reader: Reader, question: Words, pool: int, filter: FragmentFilter) -> Ranking:
+    """The `pool` best visible fragments; raw score is BM25, and a fragment with an identifier of the question comes first."""
+    tuning = reader.store.tuning
+    partial = partial_identifiers(tuning, question.identifiers)
+    if not question.words and not question.identifiers:
+        return Ranking(Channel.LEXICAL, (), pool, exact=True)
+    few = (await reader.access()).fragment_count <= tuning.all_words_most
+    budget = tuning.word_budget
+    while True:
+        chosen = question.words if few else question.rarest(budget)
+        rows = await reader.rows(
+            "lexical",
+            " | ".join(word.query for word in chosen),
+            [word.query for word in question.words],
+            [word.idf for word in question.words],
+            question.mean_words,
+            tuning.bm25_k1,
+            tuning.bm25_b,
+            list(question.identifiers),
+            [f"%{escape(identifier)}%" for identifier in partial],
+            pool,
+            *filter_values(filter),
+        )
+        if len(rows) >= pool or len(chosen) == len(question.words):
+            break
+        budget *= tuning.word_budget_growth
+    hits = [Hit(row["ns"], row["fragment_id"], row["entity_id"], row["score"]) for row in rows]
+    return Ranking(Channel.LEXICAL, tuple(hits), pool, exact=len(chosen) == len(question.words))
+
+
+def partial_identifiers(tuning: Tuning, identifiers: Sequence[str]) -> list[str]:
+    """Those long enough to be looked for inside longer ones, such as a short SHA."""
+    return [identifier for identifier in identifiers if len(identifier) >= tuning.partial_identifier_least]
+
+
+def escape(text: str) -> str:
+    """The text for LIKE, where `%`, `_` and `\\` mean only themselves."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def matched_identifiers(tuning: Tuning, asked: Sequence[str], carried: Sequence[str]) -> tuple[str, ...]:
+    """The identifiers of the question that a fragment carries, whole or inside a longer one."""
+    long_enough = set(partial_identifiers(tuning, asked))
+    return tuple(one for one in asked if one in carried or (one in long_enough and any(one in other for other in carried)))

@@ -1,0 +1,35 @@
+"""Fragments by meaning: cosine distance between the question and each visible fragment."""
+
+from __future__ import annotations
+
+import numpy as np
+from pgvector import HalfVector
+
+from retrieval.primitives.filters import filter_values
+from retrieval.question import FragmentFilter
+from retrieval.ranking import Channel, Hit, Ranking
+from retrieval.reader import Reader, Rows
+
+
+async def vector(reader: Reader, question: np.ndarray, pool: int, filter: FragmentFilter) -> Ranking:
+    """The `pool` nearest visible fragments; raw score is 1 - cosine distance.
+
+    All visible fragments are compared while they are few; above `exact_most` the index is asked, and when it comes back short
+    (a narrow filter, scattered rights) all are compared after all.
+    """
+    tuning = reader.store.tuning
+    if reader.store.base.dimensions is None:
+        return Ranking(Channel.VECTOR, (), pool, exact=True)
+    asked = (HalfVector(question), pool, *filter_values(filter))
+    if (await reader.access()).fragment_count > tuning.exact_most:
+        rows = await reader.rows("vector_near", *asked, tuning.index_spare)
+        if len(rows) == pool:
+            return ranking(rows, pool, exact=False)
+    return ranking(await reader.rows("vector_exact", *asked), pool, exact=True)
+
+
+def ranking(rows: Rows, pool: int, exact: bool) -> Ranking:
+    """Best first, ties by id."""
+    hits = [Hit(row["ns"], row["fragment_id"], row["entity_id"], row["similarity"]) for row in rows]
+    hits.sort(key=lambda hit: (-hit.raw_score, hit.ns, hit.item_id))
+    return Ranking(Channel.VECTOR, tuple(hits), pool, exact)

@@ -1,0 +1,64 @@
+"""The text of `context`: what was found, ready to be put into a prompt, in Russian or English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from retrieval.question import Locale
+from retrieval.records import Entity, Fragment
+from retrieval.tuning import Tuning
+from retrieval.untrusted import neutralize, neutralize_line
+
+Language = Literal["ru", "en"]
+
+_CYRILLIC = re.compile("[Ѐ-ӿ]")
+_LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]")
+
+HEADINGS: dict[Language, tuple[str, str, str]] = {
+    "ru": ("# Найденные фрагменты", "Источник: ", "# Связанные сущности (граф, соседи)"),
+    "en": ("# Fragments found", "Source: ", "# Related entities (graph, neighbours)"),
+}
+
+
+def language_of(question: str, locale: Locale, tuning: Tuning) -> Language:
+    """Russian when the question has more Cyrillic than Latin letters; `locale` overrides, a tie goes to the configuration."""
+    if locale != "AUTO":
+        return "ru" if locale == "RU" else "en"
+    cyrillic, latin = len(_CYRILLIC.findall(question)), len(_LATIN.findall(question))
+    if cyrillic == latin:
+        return "ru" if tuning.locale == "ru" else "en"
+    return "ru" if cyrillic > latin else "en"
+
+
+def context_text(fragments: Sequence[Fragment], neighbours: Sequence[Entity], language: Language) -> str:
+    """Fragments with key, title and heading, then the entities around them; everything stored is neutralised."""
+    found, source, related = HEADINGS[language]
+    parts: list[str] = []
+    if fragments:
+        parts.append("\n\n".join([found, *(fragment_text(fragment, source) for fragment in fragments)]))
+    if neighbours:
+        parts.append("\n".join([related, *(entity_line(entity) for entity in neighbours)]))
+    return "\n\n".join(parts)
+
+
+def fragment_text(fragment: Fragment, source: str) -> str:
+    """A fragment under its heading."""
+    title = f"## [{neutralize_line(fragment.entity.key)}] {neutralize_line(fragment.title)}"
+    if fragment.heading:
+        title += f" — {neutralize_line(fragment.heading)}"
+    lines = [title]
+    if fragment.entity.source_path:
+        lines.append(source + neutralize_line(fragment.entity.source_path))
+    return "\n".join(lines) + "\n\n" + neutralize(fragment.text)
+
+
+def entity_line(entity: Entity) -> str:
+    """An entity on one line."""
+    line = f"- [{neutralize_line(entity.key)}] ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
+    if entity.status:
+        line += f" status={neutralize_line(entity.status)}"
+    if entity.source_path:
+        line += f" — {neutralize_line(entity.source_path)}"
+    return line

@@ -1,0 +1,195 @@
+"""The values that a request is turned into: frozen, checked once, equal when they mean the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, Literal
+
+import orjson
+
+from retrieval.errors import BadInput
+from retrieval.text import blank, strict
+from retrieval.tuning import Tuning
+
+Locale = Literal["AUTO", "RU", "EN"]
+
+
+class Primitive(Enum):
+    """One of the four ways to rank."""
+
+    VECTOR = "VECTOR"
+    LEXICAL = "LEXICAL"
+    GRAPH = "GRAPH"
+    SQL = "SQL"
+
+
+class FusionMethod(Enum):
+    """How lists become one."""
+
+    RRF = "RRF"
+    WEIGHTED = "WEIGHTED"
+
+
+class EntityKind(Enum):
+    """What an entity is; the kind decides which section of a pack it feeds."""
+
+    DOCUMENT = "DOCUMENT"
+    EPISODE = "EPISODE"
+    OBSERVATION = "OBSERVATION"
+    THING = "THING"
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentFilter:
+    """Narrows vector and lexical; None is as left out, an empty tuple matches nothing."""
+
+    meta: str | None = None
+    """JSON text of the pairs that a fragment's meta must contain."""
+    kinds: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    relevance_scopes: tuple[str, ...] | None = None
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True when nothing is filtered."""
+        return self == FragmentFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One search as a value: equal questions of a request share all their work."""
+
+    text: str
+    namespaces: tuple[str, ...] | None
+    k: int = 8
+    hops: int = 1
+    filter: FragmentFilter = field(default_factory=FragmentFilter)
+    channels: frozenset[Primitive] = frozenset(Primitive)
+    fusion: FusionMethod = FusionMethod.RRF
+    weights: tuple[tuple[Primitive, float], ...] = ()
+    as_of: datetime | None = None
+    locale: Locale = "AUTO"
+
+    def weight(self, primitive: Primitive) -> float:
+        """The caller's weight of a channel; a missing one is 1."""
+        return dict(self.weights).get(primitive, 1.0)
+
+
+def make_question(
+    tuning: Tuning,
+    text: str,
+    *,
+    namespaces: Iterable[str] | None = None,
+    k: int = 8,
+    hops: int = 1,
+    filter: FragmentFilter | None = None,
+    channels: Iterable[Primitive] | None = None,
+    fusion: FusionMethod | None = None,
+    weights: Mapping[Primitive, float] | None = None,
+    as_of: datetime | None = None,
+    locale: Locale = "AUTO",
+) -> Question:
+    """Check every argument of a search; raises `BadInput` with what to change."""
+    method = fusion or FusionMethod.RRF
+    if weights is not None and method is not FusionMethod.WEIGHTED:
+        raise BadInput("`fusion.weights` goes with method WEIGHTED only; leave it out or set `method: WEIGHTED`.")
+    for primitive, weight in (weights or {}).items():
+        if not (math.isfinite(weight) and 0 <= weight <= 1_000):
+            raise BadInput(f"The weight of {primitive.value} must be a number from 0 to 1000.")
+    within("k", k, 1, tuning.most_k)
+    within("hops", hops, 1, tuning.most_hops)
+    return Question(
+        text=check_question(tuning, text),
+        namespaces=check_namespaces(tuning, namespaces),
+        k=k,
+        hops=hops,
+        filter=filter or FragmentFilter(),
+        channels=frozenset(Primitive if channels is None else channels),
+        fusion=method,
+        weights=tuple(sorted((weights or {}).items(), key=lambda pair: pair[0].value)),
+        as_of=None if as_of is None else check_instant("asOf", as_of),
+        locale=locale,
+    )
+
+
+def check_question(tuning: Tuning, text: str) -> str:
+    """The question in composed form; blank, too long, with NUL or a lone surrogate is `BadInput`."""
+    if len(text) > tuning.question_most:
+        raise BadInput(f"The question has {len(text):,} characters; at most {tuning.question_most:,} are taken.")
+    text = strict(text, "The question")
+    if blank(text):
+        raise BadInput("The question is empty; write what you are looking for.")
+    return text
+
+
+def check_namespaces(tuning: Tuning, names: Iterable[str] | None) -> tuple[str, ...] | None:
+    """The names once each, in order; None means all that the caller may read."""
+    return None if names is None else check_values("namespaces", names, tuning.namespaces_most)
+
+
+def check_values(name: str, values: Iterable[str], most: int) -> tuple[str, ...]:
+    """A list of a filter, each value clean and once; too many are `BadInput`."""
+    listed = list(values)
+    if len(listed) > most:
+        raise BadInput(f"`{name}` has {len(listed):,} values; at most {most:,} are taken.")
+    return tuple(dict.fromkeys(strict(value, f"A value of `{name}`") for value in listed))
+
+
+def check_instant(name: str, instant: datetime) -> datetime:
+    """An instant with its zone, in UTC, between years 1 and 9999."""
+    if instant.tzinfo is None or instant.utcoffset() is None:
+        raise BadInput(f"`{name}` needs a time zone, such as 2026-09-05T00:00:00Z.")
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise BadInput(f"`{name}` must lie between the years 1 and 9999.") from None
+
+
+def check_meta(name: str, value: Any) -> str | None:
+    """The JSON text of a containment filter: an object of at most 64 pairs, 8 KB and three levels."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise BadInput(f'`{name}` must be an object of the pairs to contain, such as {{"tag": "guide"}}.')
+    if len(value) > 64 or depth_of(value) > 3:
+        raise BadInput(f"`{name}` may have 64 pairs and three levels.")
+    return encode_json(name, value, 8_192)
+
+
+def encode_json(name: str, value: Any, most: int) -> str:
+    """JSON text of a value from a client, free of what PostgreSQL cannot store."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except (TypeError, ValueError, RecursionError):
+        raise BadInput(f"`{name}` holds something that is not JSON, such as NaN, a lone surrogate or a huge number.") from None
+    if "\\u0000" in text:
+        raise BadInput(f"`{name}` holds a NUL character; remove it.")
+    if len(text) > most:
+        raise BadInput(f"`{name}` takes {len(text):,} characters as JSON; at most {most:,} are taken.")
+    return text
+
+
+def depth_of(value: Any) -> int:
+    """How many levels of objects and lists a value has."""
+    deepest, todo = 0, [(value, 1)]
+    while todo:
+        item, level = todo.pop()
+        if isinstance(item, dict | list):
+            deepest = max(deepest, level)
+            if deepest > 100:
+                break
+            todo += [(child, level + 1) for child in (item.values() if isinstance(item, dict) else item)]
+    return deepest
+
+
+def within(name: str, number: int, least: int, most: int) -> None:
+    """Refuse a number outside its limits."""
+    if not least <= number <= most:
+        raise BadInput(f"`{name}` is {number}; it must be from {least} to {most:,}.")

@@ -1,0 +1,63 @@
+"""What a primitive returns and what fusion makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Channel(Enum):
+    """Where a rank comes from."""
+
+    VECTOR = "VECTOR"
+    LEXICAL = "LEXICAL"
+    GRAPH = "GRAPH"
+    SQL = "SQL"
+
+
+class SignalKind(Enum):
+    """What a term of a score stands for."""
+
+    RANK = "RANK"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place of a ranking: a fragment (or entity) and the channel's own score."""
+
+    ns: int
+    item_id: int
+    entity_id: int
+    raw_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A channel's list, best first; the position is the rank, from 0."""
+
+    channel: Channel
+    hits: tuple[Hit, ...]
+    asked: int
+    exact: bool | None = None
+    """True when every visible item was compared, False when an index chose, None where the word does not apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One term of a score: where it comes from and what it adds."""
+
+    kind: SignalKind
+    channel: Channel | None
+    rank: int | None
+    raw_score: float | None
+    weight: float | None
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An item with its score; `score` is the left-to-right sum of the contributions of `signals`."""
+
+    hit: Hit
+    score: float
+    signals: tuple[Signal, ...]

@@ -1,0 +1,202 @@
+"""A search as a run of lazy stages: each field awaits its stage, and only what was asked for runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval.access import Space
+from retrieval.errors import DeadlineExceeded, ProviderUnavailable
+from retrieval.fusion import fuse
+from retrieval.highlights import Highlight, highlights_of
+from retrieval.identifiers import find_identifiers
+from retrieval.loader import Loader
+from retrieval.primitives.graph import Neighbour, neighbours
+from retrieval.primitives.lexical import Words, lexical, matched_identifiers, words_of
+from retrieval.primitives.vector import vector
+from retrieval.prompt import context_text, language_of
+from retrieval.question import Primitive, Question
+from retrieval.ranking import Candidate, Channel, Ranking, Signal, SignalKind
+from retrieval.records import Entity, Fragment
+from retrieval.stage import Work, stage
+
+if TYPE_CHECKING:
+    from retrieval.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A helper that did not help: `part`, a stable `code` and a sentence."""
+
+    part: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FragmentHit:
+    """A fragment that was found, with the terms of its score."""
+
+    run: Search
+    fragment: Fragment
+    score: float
+    signals: tuple[Signal, ...]
+    matched_identifiers: tuple[str, ...]
+
+    @property
+    def entity(self) -> Entity:
+        """The entity that the fragment belongs to."""
+        return self.fragment.entity
+
+    @property
+    def card(self) -> Entity:
+        """What an interface shows as the source."""
+        return self.fragment.entity
+
+    async def highlights(self) -> list[Highlight]:
+        """Where the words of the question stand in title, heading and text."""
+        return await self.run.marks.one((self.fragment.ns, self.fragment.fragment_id)) or []
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNeighbour:
+    """An entity around the hits: in how many steps, over which facts (row ids)."""
+
+    entity: Entity
+    hops: int
+    facts: tuple[int, ...]
+
+
+class Search:
+    """One question inside one session."""
+
+    def __init__(self, session: Session, question: Question, spaces: Sequence[Space]) -> None:
+        self.session = session
+        self.question = question
+        self.spaces = tuple(spaces)
+        self.work: Work = session.work
+        self.reader = session.reader(spaces)
+        self.marks: Loader[tuple[int, int], list[Highlight]] = Loader(session.work, self._marks)
+        tuning = session.store.tuning
+        self.pool = min(tuning.pool_most, max(tuning.pool_least, question.k * max(2, len(question.namespaces or ()))))
+
+    @stage
+    async def embedding(self) -> np.ndarray | Degradation:
+        """The vector of the question, or why there is none: the search goes on without it."""
+        try:
+            return await self.session.question_vector(self.question.text)
+        except (ProviderUnavailable, DeadlineExceeded) as error:
+            return Degradation("embedding", error.code, error.message)
+
+    @stage
+    async def vector(self) -> Ranking:
+        """Fragments by meaning; empty without a vector of the question."""
+        embedding = await self.embedding
+        if isinstance(embedding, Degradation):
+            return Ranking(Channel.VECTOR, (), self.pool)
+        return await vector(self.reader, embedding, self.pool, self.question.filter)
+
+    @stage
+    async def words(self) -> Words:
+        """The words and identifiers of the question."""
+        return await words_of(self.reader, self.question.text)
+
+    @stage
+    async def lexical(self) -> Ranking:
+        """Fragments by words and identifiers."""
+        return await lexical(self.reader, await self.words, self.pool, self.question.filter)
+
+    @stage
+    async def fused(self) -> list[Candidate]:
+        """The fragments of both text channels as one list."""
+        channels = self.question.channels
+        runs = []
+        if Primitive.VECTOR in channels:
+            runs.append(self.vector)
+        if Primitive.LEXICAL in channels:
+            runs.append(self.lexical)
+        rankings = await asyncio.gather(*runs)
+        constant = self.session.store.tuning.rank_constant
+        return fuse(rankings, lambda channel: self.question.weight(Primitive[channel.name]), constant)
+
+    @stage
+    async def hits(self) -> list[FragmentHit]:
+        """The best k fragments."""
+        return await self._loaded((await self.fused)[: self.question.k])
+
+    @stage
+    async def vector_hits(self) -> list[FragmentHit]:
+        """The best k of the vector list; the score is the raw score."""
+        return await self._loaded(own_list(await self.vector, self.question.k))
+
+    @stage
+    async def lexical_hits(self) -> list[FragmentHit]:
+        """The best k of the lexical list; the score is the raw score."""
+        return await self._loaded(own_list(await self.lexical, self.question.k))
+
+    @stage
+    async def neighbors(self) -> list[FoundNeighbour]:
+        """Entities around those of the first k fused fragments, before any rerank."""
+        start = list(dict.fromkeys((c.hit.ns, c.hit.entity_id) for c in (await self.fused)[: self.question.k]))
+        at = self.question.as_of or await self.session.now()
+        found = await neighbours(self.reader, start, self.question.hops, at)
+        return await self._entities(found)
+
+    @stage
+    async def cards(self) -> list[Entity]:
+        """The entities of the hits, then of the neighbours, each key once."""
+        hits, around = await asyncio.gather(self.hits, self.neighbors)
+        entities = [hit.entity for hit in hits] + [neighbour.entity for neighbour in around]
+        return list({(entity.ns, entity.entity_id): entity for entity in entities}.values())
+
+    @stage
+    async def context(self) -> str:
+        """Hits and neighbours as text for a prompt."""
+        hits, around = await asyncio.gather(self.hits, self.neighbors)
+        language = language_of(self.question.text, self.question.locale, self.session.store.tuning)
+        return context_text([hit.fragment for hit in hits], [neighbour.entity for neighbour in around], language)
+
+    @stage
+    async def degraded(self) -> list[Degradation]:
+        """The helpers that did not help."""
+        if Primitive.VECTOR not in self.question.channels:
+            return []
+        embedding = await self.embedding
+        return [embedding] if isinstance(embedding, Degradation) else []
+
+    async def _marks(self, keys: list[tuple[int, int]]) -> Mapping[tuple[int, int], list[Highlight]]:
+        catalogue = await self.session.catalogue()
+        fragments = await catalogue.fragments.many(keys)
+        return await highlights_of(self.reader, await self.words, [f for f in fragments if f is not None])
+
+    async def _loaded(self, candidates: Sequence[Candidate]) -> list[FragmentHit]:
+        """The candidates with their texts; one that is no longer visible is left out."""
+        catalogue = await self.session.catalogue()
+        fragments = await catalogue.fragments.many((c.hit.ns, c.hit.item_id) for c in candidates)
+        asked, tuning = find_identifiers(self.question.text), self.session.store.tuning
+        return [
+            FragmentHit(self, fragment, c.score, c.signals, matched_identifiers(tuning, asked, fragment.identifiers))
+            for c, fragment in zip(candidates, fragments, strict=True)
+            if fragment is not None
+        ]
+
+    async def _entities(self, found: Sequence[Neighbour]) -> list[FoundNeighbour]:
+        catalogue = await self.session.catalogue()
+        entities = await catalogue.entities.many((n.ns, n.entity_id) for n in found)
+        return [
+            FoundNeighbour(entity, neighbour.hops, neighbour.facts)
+            for neighbour, entity in zip(found, entities, strict=True)
+            if entity is not None
+        ]
+
+
+def own_list(ranking: Ranking, k: int) -> list[Candidate]:
+    """The first k of one channel's own list; the score there is the raw score."""
+    return [
+        Candidate(hit, hit.raw_score, (Signal(SignalKind.RANK, ranking.channel, rank, hit.raw_score, 1.0, hit.raw_score),))
+        for rank, hit in enumerate(ranking.hits[:k])
+    ]

@@ -1,0 +1,131 @@
+"""One request: its caller, its clock, its loaders; it is the context that every field receives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from retrieval.access import Access, Caller, Space
+from retrieval.catalogue import Catalogue
+from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailable
+from retrieval.loader import Loader
+from retrieval.question import Question
+from retrieval.reader import Identity, Reader, Rights
+from retrieval.search import Search
+from retrieval.stage import Work, stage
+from retrieval.store import Store
+
+
+class Session:
+    """Everything of one request; `close` stops what still runs."""
+
+    def __init__(self, store: Store, identity: Identity, *, deadline: float, request_id: str = "") -> None:
+        self.store = store
+        self.work = Work()
+        self.deadline = deadline
+        self.request_id = request_id
+        self.rights = Rights(store, identity, deadline)
+        self._readers: dict[tuple[int, ...], Reader] = {}
+        self._searches: dict[Question, Search] = {}
+        self._vectors: Loader[str, np.ndarray] = Loader(self.work, self._embed)
+        self._catalogue: Catalogue | None = None
+
+    async def close(self) -> None:
+        """Cancel what still runs and wait until it is gone."""
+        await self.work.close()
+
+    @stage
+    async def caller(self) -> Caller:
+        """Who asks; the first statement of every request."""
+        async with self.store.database.reading(self.rights.seconds_left()) as connection:
+            return await self.rights.resolve_caller(connection)
+
+    @stage
+    async def access(self) -> Access:
+        """What the caller may see in all namespaces."""
+        caller = await self.caller
+        async with self.store.database.reading(self.rights.seconds_left()) as connection:
+            access = await self.rights.resolve_access(connection, caller)
+        if access.epoch == caller.epoch:
+            return access
+        async with self.store.database.snapshot(self.rights.seconds_left()) as connection:
+            return await self.rights.resolve_access(connection, await self.rights.resolve_caller(connection))
+
+    async def spaces(self, names: Iterable[str] | None) -> tuple[Space, ...]:
+        """The namespaces asked for; raises `NamespaceNotFound`, before anything else is read."""
+        return (await self.caller).narrowed(names)
+
+    async def now(self) -> datetime:
+        """The clock of the request: read once, from the database."""
+        return (await self.caller).now
+
+    def reader(self, spaces: Sequence[Space]) -> Reader:
+        """The reader over some of the caller's namespaces; the same spaces give the same reader."""
+        key = tuple(space.ns for space in spaces)
+        reader = self._readers.get(key)
+        if reader is None:
+            reader = self._readers[key] = Reader(self.rights, self._wide_access, spaces)
+        return reader
+
+    async def _wide_access(self) -> Access:
+        return await self.access
+
+    async def catalogue(self) -> Catalogue:
+        """Keyed look-ups over all that the caller may read, batched."""
+        if self._catalogue is None:
+            caller = await self.caller
+            if self._catalogue is None:
+                self._catalogue = Catalogue(self.work, self.reader(caller.spaces))
+        return self._catalogue
+
+    async def search(self, question: Question) -> Search:
+        """The run of a question; equal questions share one."""
+        spaces = await self.spaces(question.namespaces)
+        run = self._searches.get(question)
+        if run is None:
+            run = self._searches[question] = Search(self, question, spaces)
+        return run
+
+    async def question_vector(self, text: str) -> np.ndarray:
+        """The vector of a question by the base's model; several of one request become one call."""
+        if self.store.embedder is None:
+            raise ProviderUnavailable("CB_EMBEDDING_PROVIDER is none: there is no search by meaning.")
+        known = self.store.question_vectors.get(self.store.embedder.model, text)
+        if known is not None:
+            return known
+        vector = await self._vectors.one(text)
+        assert vector is not None
+        return vector
+
+    async def _embed(self, texts: list[str]) -> Mapping[str, np.ndarray]:
+        embedder = self.store.embedder
+        assert embedder is not None
+        started = perf_counter()
+        limit = min(self.store.tuning.embedding_seconds, self.rights.seconds_left())
+        try:
+            vectors = await asyncio.wait_for(embedder.embed_questions(texts), limit)
+        except TimeoutError:
+            raise DeadlineExceeded(f"The embedding of the question took longer than {limit:.3g} s.") from None
+        except ContextQLError:
+            raise
+        except Exception as error:
+            raise ProviderUnavailable("The embedding of the question failed.") from error
+        finally:
+            self.store.observer.provider_call("embed_questions", len(texts), perf_counter() - started)
+        found: dict[str, np.ndarray] = dict(zip(texts, vectors, strict=True))
+        for text, vector in found.items():
+            self.store.question_vectors.put(embedder.model, text, vector)
+        return found
+
+    async def __aenter__(self) -> Session:
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        with suppress(asyncio.CancelledError):
+            await self.close()

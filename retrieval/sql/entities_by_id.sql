@@ -1,0 +1,6 @@
+-- Entities by id.
+-- $1-$3 access, $4 namespaces, $5 entity ids
+select e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.source_path, e.meta, e.relevance_scopes,
+       e.created_at, e.updated_at, e.occurred_at
+  from entity e
+ where e.ns = any($4) and e.entity_id = any($5) and visible(e.ns, e.acl_id, $1, $2, $3)

@@ -1,0 +1,8 @@
+-- Sources by the id of their entity, without the content.
+-- $1-$3 access, $4 namespaces, $5 entity ids
+select s.content_source, s.media_type, s.content_sha256, s.connector, s.uri, s.author, s.fetched_at, s.personal_data,
+       (select count(*)::int from fragment f where f.ns = s.ns and f.entity_id = s.entity_id) as fragment_count,
+       e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.source_path, e.meta, e.relevance_scopes,
+       e.created_at, e.updated_at, e.occurred_at
+  from source s join entity e on e.ns = s.ns and e.entity_id = s.entity_id
+ where s.ns = any($4) and s.entity_id = any($5) and visible(e.ns, e.acl_id, $1, $2, $3)

@@ -1,0 +1,10 @@
+-- Nearest fragments by comparing every visible one; "+ 0" keeps the index out.
+-- $1-$3 access, $4 vector, $5 how many, $6 whether nothing is filtered,
+-- $7-$13 filter: meta, kinds, types, key digests, scopes, updated after, updated before
+select v.ns, v.fragment_id, v.entity_id, 1 - (v.embedding <=> $4::halfvec) as similarity
+  from fragment_vector v
+ where visible(v.ns, v.acl_id, $1, $2, $3)
+   and ($6::boolean or exists (
+        select from admitted(v.ns, v.fragment_id, v.entity_id, $7::jsonb, $8, $9, $10, $11, $12, $13)))
+ order by (v.embedding <=> $4::halfvec) + 0, v.fragment_id
+ limit $5

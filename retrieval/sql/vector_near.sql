@@ -1,0 +1,12 @@
+-- Nearest fragments through the index, which goes on scanning until enough visible ones are found.
+-- $1-$3 access, $4 vector, $5 how many, $6-$13 filter as in vector_exact, $14 how many more the index may give
+with near as materialized (
+    select v.ns, v.fragment_id, v.entity_id, v.embedding <=> $4::halfvec as distance
+      from fragment_vector v
+     where visible(v.ns, v.acl_id, $1, $2, $3)
+       and ($6::boolean or exists (
+            select from admitted(v.ns, v.fragment_id, v.entity_id, $7::jsonb, $8, $9, $10, $11, $12, $13)))
+     order by v.embedding <=> $4::halfvec
+     limit $5 + $14
+)
+select ns, fragment_id, entity_id, 1 - distance as similarity from near order by distance, fragment_id limit $5

@@ -1,0 +1,133 @@
+"""A stage: an async method without arguments whose first await starts it and whose result stays for the request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+T = TypeVar("T")
+R = TypeVar("R", bound="HasWork")
+
+
+@dataclass(slots=True)
+class StageRecord:
+    """What a stage did: who it needed, when it started (seconds of `perf_counter`), how long it took."""
+
+    name: str
+    needs: list[str] = field(default_factory=list)
+    started: float = 0.0
+    seconds: float | None = None
+    failed: bool = False
+
+
+class Work:
+    """The tasks of one request; closing it cancels what still runs and waits until it is gone."""
+
+    def __init__(self) -> None:
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.records: list[StageRecord] = []
+
+    def start(self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run a coroutine as part of the request."""
+        task = asyncio.create_task(coroutine)
+        self.tasks.add(task)
+        task.add_done_callback(self._finish)
+        return task
+
+    def _finish(self, task: asyncio.Task[Any]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen here, so that a failure nobody waits for is no warning
+
+    async def close(self) -> None:
+        """Cancel what is left and wait for it."""
+        left = list(self.tasks)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+
+class HasWork(Protocol):
+    """What a class of stages must offer."""
+
+    work: Work
+
+
+_running: ContextVar[Running[Any] | None] = ContextVar("running stage", default=None)
+
+
+class Running(Generic[T]):
+    """A stage of one run: a task that was started, joined by everyone who awaits it."""
+
+    def __init__(self, work: Work, name: str, method: Callable[[], Coroutine[Any, Any, T]]) -> None:
+        self.record = StageRecord(name)
+        self.needs: list[Running[Any]] = []
+        self._method = method
+        work.records.append(self.record)
+        self._task = work.start(self._run())
+
+    async def _run(self) -> T:
+        _running.set(self)
+        self.record.started = perf_counter()
+        try:
+            return await self._method()
+        except BaseException:
+            self.record.failed = True
+            raise
+        finally:
+            self.record.seconds = perf_counter() - self.record.started
+
+    def __await__(self) -> Generator[Any, None, T]:
+        waiting = _running.get()
+        if waiting is not None:
+            if self.reaches(waiting):
+                raise RuntimeError(f"stage {waiting.record.name} needs itself through {self.record.name}")
+            waiting.needs.append(self)
+            waiting.record.needs.append(self.record.name)
+        return self._join().__await__()
+
+    async def _join(self) -> T:
+        # A shield, so that one cancelled field does not stop work that others await.
+        return await asyncio.shield(self._task)
+
+    def reaches(self, other: Running[Any]) -> bool:
+        """True when `other` is this stage or one that it waits for."""
+        return self is other or any(need.reaches(other) for need in self.needs if not need.done)
+
+    @property
+    def done(self) -> bool:
+        """True when the value or the failure is there."""
+        return self._task.done()
+
+
+class Stage(Generic[R, T]):
+    """The descriptor behind `@stage`."""
+
+    def __init__(self, method: Callable[[R], Coroutine[Any, Any, T]]) -> None:
+        self.method = method
+        self.name = method.__name__
+        self.__doc__ = method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, run: None, owner: type[R]) -> Stage[R, T]: ...
+    @overload
+    def __get__(self, run: R, owner: type[R]) -> Awaitable[T]: ...
+    def __get__(self, run: R | None, owner: type[R]) -> Stage[R, T] | Awaitable[T]:
+        if run is None:
+            return self
+        running: Running[T] | None = run.__dict__.get(self.name)
+        if running is None:
+            running = run.__dict__[self.name] = Running(run.work, self.name, lambda: self.method(run))
+        return running
+
+
+def stage(method: Callable[[R], Coroutine[Any, Any, T]]) -> Stage[R, T]:
+    """Mark a method as a stage: `await run.name` starts it once; value or failure stays for the request."""
+    return Stage(method)

@@ -1,0 +1,72 @@
+"""What lives as long as the process: the database, the embedder, the numbers, and what watches them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from retrieval.database import Database
+from retrieval.migrations import Base
+from retrieval.ports import Embedder
+from retrieval.tuning import Tuning
+
+
+class Observer(Protocol):
+    """Is told of each statement and provider call, with how long it took."""
+
+    def statement(self, name: str, seconds: float) -> None: ...
+
+    def provider_call(self, name: str, texts: int, seconds: float) -> None: ...
+
+
+class Unobserved:
+    """An observer that does nothing."""
+
+    def statement(self, name: str, seconds: float) -> None:
+        """Ignore a statement."""
+
+    def provider_call(self, name: str, texts: int, seconds: float) -> None:
+        """Ignore a call."""
+
+
+class QuestionVectors:
+    """Vectors of questions by model and text: pure values, so they may outlive a request."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[bytes, np.ndarray] = OrderedDict()
+
+    def get(self, model: str, text: str) -> np.ndarray | None:
+        """The vector, if it is known."""
+        key = digest_of(model, text)
+        vector = self._kept.get(key)
+        if vector is not None:
+            self._kept.move_to_end(key)
+        return vector
+
+    def put(self, model: str, text: str, vector: np.ndarray) -> None:
+        """Keep a vector; the one that was used longest ago goes."""
+        self._kept[digest_of(model, text)] = vector
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+
+def digest_of(model: str, text: str) -> bytes:
+    """What a vector is kept by: SHA-256 of model and text."""
+    return hashlib.sha256(f"{model}\0{text}".encode()).digest()
+
+
+@dataclass(slots=True)
+class Store:
+    """Everything a session needs from the process."""
+
+    database: Database
+    base: Base
+    tuning: Tuning
+    embedder: Embedder | None
+    observer: Observer = field(default_factory=Unobserved)
+    question_vectors: QuestionVectors = field(default_factory=lambda: QuestionVectors(4_096))
