@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphql import (
@@ -58,11 +58,12 @@ class RequestLimits:
 
 @dataclass
 class OperationNote:
-    """What the edge learns about the running operation, for its log line and for cancelling."""
+    """What the edge learns about the running operation; `known` is called with its kind once that is parsed."""
 
     kind: str = "unknown"
     name: str | None = None
     points: int = 0
+    known: Callable[[str], None] = field(default=lambda kind: None)
 
 
 operation_note: ContextVar[OperationNote | None] = ContextVar("operation_note", default=None)
@@ -187,6 +188,7 @@ def _take_note(document: DocumentNode, name: str | None) -> None:
     if note is not None and operation is not None:
         note.kind = operation.operation.value
         note.name = operation.name.value if operation.name else None
+        note.known(note.kind)
 
 
 def _operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode | None:

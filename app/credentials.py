@@ -1,0 +1,70 @@
+"""Who seems to be asking: what a request or a socket brings to prove it, before anything is looked up."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """The bearer header as it came, whether the caller sits on this machine unproxied, and the id in the log."""
+
+    authorization: str | None
+    local: bool
+    request_id: str
+
+
+def credentials_of(connection: HTTPConnection, request_id: str, connection_init: Mapping[str, Any] | None = None) -> Credentials:
+    """Read credentials from the headers; those of a socket's `connection_init` payload go first."""
+    return Credentials(
+        authorization=_from_payload(connection_init or {}) or connection.headers.get("authorization"),
+        local=is_local(connection),
+        request_id=request_id,
+    )
+
+
+def is_local(connection: HTTPConnection) -> bool:
+    """Whether peer, Host and Origin are all loopback, no proxy forwarded it and no foreign page caused it."""
+    headers = connection.headers
+    if any(name == "forwarded" or name.startswith("x-forwarded-") for name in headers):
+        return False
+    if headers.get("sec-fetch-site") == "cross-site":
+        return False
+    origin = headers.get("origin")
+    return (
+        connection.client is not None
+        and is_loopback(connection.client.host)
+        and is_loopback(host_name(headers.get("host", "")))
+        and (origin is None or is_loopback(urlsplit(origin).hostname or ""))
+    )
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host name or address means this machine."""
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without port and brackets, or an empty text when it is malformed."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _from_payload(payload: Mapping[str, Any]) -> str | None:
+    for name, value in payload.items():
+        if name.lower() == "authorization" and isinstance(value, str):
+            return value
+    return None

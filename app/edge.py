@@ -1,0 +1,72 @@
+"""Puts the edge together: one Starlette application with GraphQL, GraphiQL, health and metrics behind the guards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from strawberry.schema.base import BaseSchema
+
+from app.admission import Admission
+from app.graphiql import graphiql_files, graphiql_page
+from app.graphql import DEFAULT_LIMITS, Describe, EdgeLimits, GraphQLEndpoint, OpenSession
+from app.health import Health, Ready
+from app.lifecycle import Drain
+from app.origins import OriginGuard, with_cors
+from app.request_id import RequestIds
+from app.telemetry import Telemetry
+
+Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
+CONCURRENT = 200
+
+
+def build_app(
+    *,
+    schema: BaseSchema,
+    open_session: OpenSession,
+    ready: Ready,
+    drain: Drain | None = None,
+    telemetry: Telemetry | None = None,
+    limits: EdgeLimits = DEFAULT_LIMITS,
+    concurrent: int = CONCURRENT,
+    cors_origins: Sequence[str] = (),
+    describe: Describe = lambda session: {},
+    graphiql: bool = True,
+    lifespan: Lifespan | None = None,
+) -> Starlette:
+    """Build the application; `describe` gives the access line its principal, namespaces and counts from a session."""
+    telemetry = telemetry or Telemetry()
+    endpoint = GraphQLEndpoint(
+        schema,
+        open_session,
+        telemetry=telemetry,
+        admission=Admission(concurrent, telemetry),
+        limits=limits,
+        page=graphiql_page() if graphiql else None,
+        describe=describe,
+    )
+    health = Health(ready, drain or Drain())
+    middleware = [Middleware(RequestIds), Middleware(OriginGuard, origins=cors_origins)]
+    if cors_origins:
+        middleware.append(Middleware(with_cors, origins=cors_origins))
+    return Starlette(
+        routes=[
+            Route("/graphql", endpoint),
+            WebSocketRoute("/graphql", endpoint),
+            Route("/healthz", health.healthz),
+            Route("/readyz", health.readyz),
+            Route("/metrics", telemetry.endpoint),
+            *([Route("/", _to_graphql), graphiql_files()] if graphiql else []),
+        ],
+        middleware=middleware,
+        lifespan=lifespan,
+    )
+
+
+async def _to_graphql(request: Request) -> Response:
+    return RedirectResponse("graphql")

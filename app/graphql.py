@@ -1,0 +1,270 @@
+"""The GraphQL endpoint over HTTP: runs each operation in a session of its own and answers in the type asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, cast
+
+import orjson
+from graphql import GraphQLError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket
+from strawberry.asgi import GraphQL
+from strawberry.exceptions import ConnectionRejectionError, MissingQueryError
+from strawberry.schema.base import BaseSchema
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.types import ExecutionResult
+from strawberry.types.graphql import OperationType
+from strawberry.types.unset import UNSET, UnsetType
+
+from app.admission import Admission
+from app.credentials import Credentials, credentials_of
+from app.graphql_socket import SocketHandler
+from app.negotiation import GRAPHQL, JSON, answer_type, wants_page
+from app.operation_body import ClientGone, Operation, Refused, read_operation
+from app.request_id import request_id_of
+from app.responses import encode, error_response
+from app.telemetry import OperationRecord, Telemetry
+from retrieval.errors import Forbidden, Unauthenticated
+from schema.errors import DEADLINE_MESSAGE, code_of, coded, present_exception, presented
+from schema.limits import is_mutation, operation_note
+
+OpenSession = Callable[[Credentials], AbstractAsyncContextManager[Any]]
+Describe = Callable[[Any], Mapping[str, Any]]
+# Codes that say something about the request as a whole; HTTP clients and proxies understand these statuses.
+STATUSES = {
+    "UNAUTHENTICATED": 401,
+    "FORBIDDEN": 403,
+    "OVERLOADED": 503,
+    "DATABASE_UNAVAILABLE": 503,
+    "INTERNAL": 500,
+}
+EXTRA_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
+
+
+@dataclass(frozen=True)
+class EdgeLimits:
+    """What one request, one socket and one process may take."""
+
+    seconds: float = 60.0
+    body: int = 16 * 1024 * 1024
+    answer: int = 64 * 1024 * 1024
+    socket_operations: int = 20
+    sockets: int = 500
+    init_seconds: float = 10.0
+
+
+DEFAULT_LIMITS = EdgeLimits()
+
+
+class GraphQLEndpoint(GraphQL[Any, None]):
+    """Answers POST and GET (queries only), and graphql-transport-ws sockets."""
+
+    graphql_transport_ws_handler_class = SocketHandler
+
+    def __init__(
+        self,
+        schema: BaseSchema,
+        open_session: OpenSession,
+        *,
+        telemetry: Telemetry,
+        admission: Admission,
+        limits: EdgeLimits = DEFAULT_LIMITS,
+        page: Callable[[], Response] | None = None,
+        describe: Describe = lambda session: {},
+    ) -> None:
+        super().__init__(
+            schema,
+            graphql_ide=None,
+            subscription_protocols=[GRAPHQL_TRANSPORT_WS_PROTOCOL],
+            connection_init_wait_timeout=timedelta(seconds=limits.init_seconds),
+            max_subscriptions_per_connection=limits.socket_operations,
+            allowed_origins=["*"],  # OriginGuard stands in front
+        )
+        self.open_session = open_session
+        self.telemetry = telemetry
+        self.admission = admission
+        self.limits = limits
+        self.describe = describe
+        self._page = page
+        self._sockets = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._serve_socket(WebSocket(scope, receive, send))
+            return
+        request = Request(scope, receive)
+        if self._page is not None and request.method in ("GET", "HEAD") and wants_page(request.headers.get("accept")):
+            await self._page()(scope, receive, send)
+            return
+        record = OperationRecord(request_id_of(scope), "http")
+        response = await self._answer(request, record)
+        self.telemetry.finish(record, response.status_code if response else 499)
+        if response is not None:
+            response.headers["Vary"] = "Accept, Origin"
+            response.headers["X-Content-Type-Options"] = "nosniff"
+            await response(scope, receive, send)
+
+    async def _answer(self, request: Request, record: OperationRecord) -> Response | None:
+        """Answer one request, or None when nobody is there to read."""
+        media_type = answer_type(request.headers.get("accept"))
+        try:
+            if request.method not in ("GET", "POST"):
+                raise Refused(405, "GraphQL is served by GET and POST.")
+            if media_type is None:
+                raise Refused(406, f"Answers are {JSON} or {GRAPHQL}; name one of them in Accept.")
+            return await self._admitted(request, record, media_type)
+        except ClientGone:
+            return None
+        except Refused as refusal:
+            record.codes.append(refusal.code)
+            headers = {"Allow": "GET, POST"} if refusal.status == 405 else EXTRA_HEADERS.get(refusal.status)
+            return error_response(refusal.status, refusal.message, refusal.code, media_type or JSON, headers)
+
+    async def _admitted(self, request: Request, record: OperationRecord, media_type: str) -> Response:
+        slot = self.admission.enter()
+        if slot is None:
+            raise Refused(503, "The server is busy; try again in a moment.", "OVERLOADED")
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                operation = await read_operation(request, self.limits.body)
+                operation_note.set(record.note)
+                result = await _while_connected(request, self._run(request, operation, record), record)
+        except TimeoutError:
+            result = _request_error(coded(DEADLINE_MESSAGE, "DEADLINE_EXCEEDED"))
+        finally:
+            slot.leave()
+        return self._response(result, record, media_type)
+
+    async def _run(self, request: Request, operation: Operation, record: OperationRecord) -> ExecutionResult:
+        allowed = OperationType.from_http("GET" if request.method == "GET" else "POST")
+        try:
+            async with self.open_session(credentials_of(request, record.request_id)) as session:
+                try:
+                    return await self.schema.execute(
+                        operation.query,
+                        variable_values=operation.variables,
+                        context_value=session,
+                        operation_name=operation.name,
+                        allowed_operation_types=allowed,
+                    )
+                finally:
+                    record.details = self.describe(session)
+        except InvalidOperationTypeError as error:
+            raise _not_by_http(error, request.method) from None
+        except (CannotGetOperationTypeError, MissingQueryError):
+            message = "The document has no operation of that name." if operation.name else "The document has no operation."
+            return _request_error(coded(message, "GRAPHQL_VALIDATION_FAILED"))
+        except Exception as error:  # a session that does not open
+            return _request_error(present_exception(error))
+
+    def _response(self, result: ExecutionResult, record: OperationRecord, media_type: str) -> Response:
+        errors = presented(result.errors or [])
+        record.codes.extend(dict.fromkeys(code_of(error) for error in errors))
+        is_request_error = result.data is None and all(error.path is None for error in errors)
+        payload: dict[str, Any] = {}
+        if errors:
+            payload["errors"] = [error.formatted for error in errors]
+        if not is_request_error:
+            payload["data"] = result.data
+        if result.extensions:
+            payload["extensions"] = result.extensions
+        body = encode(payload)
+        if len(body) > self.limits.answer:
+            message = f"The answer is larger than {self.limits.answer:,} bytes; select less of it."
+            record.codes.append("LIMIT_EXCEEDED")
+            return error_response(_status(media_type, 400), message, "LIMIT_EXCEEDED", media_type)
+        status = _request_status(errors, media_type) if is_request_error else 200
+        headers = {"Cache-Control": "no-store", **EXTRA_HEADERS.get(status, {})}
+        return Response(body, status, headers, f"{media_type}; charset=utf-8")
+
+    async def _serve_socket(self, socket: WebSocket) -> None:
+        if self._sockets >= self.limits.sockets:
+            message = "The server holds as many sockets as it may; try again later."
+            await socket.send_denial_response(error_response(503, message, "OVERLOADED", headers=EXTRA_HEADERS[503]))
+            return
+        self._sockets += 1
+        self.telemetry.sockets.set(self._sockets)
+        try:
+            await self.run(socket)
+        finally:
+            self._sockets -= 1
+            self.telemetry.sockets.set(self._sockets)
+
+    async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Any:
+        """A socket's own state, for its handshake only: every operation opens a session of its own."""
+        return {"socket": request}
+
+    async def on_ws_connect(self, context: Any) -> UnsetType | dict[str, object] | None:
+        """Close a socket whose credentials do not hold; other failures are told by the operations."""
+        socket: WebSocket = context["socket"]
+        credentials = credentials_of(socket, request_id_of(socket.scope), context.get("connection_params"))
+        try:
+            async with asyncio.timeout(self.limits.init_seconds), self.open_session(credentials):
+                pass
+        except (Unauthenticated, Forbidden) as error:
+            raise ConnectionRejectionError from error
+        except Exception as error:
+            present_exception(error)
+        return cast(UnsetType, UNSET)
+
+    def decode_json(self, data: str | bytes) -> object:
+        """Read one socket message."""
+        return orjson.loads(data)
+
+    def encode_json(self, data: object) -> str:
+        """Write one socket message; graphql-transport-ws speaks text frames."""
+        return encode(data).decode()
+
+
+async def _while_connected(
+    request: Request, work: Coroutine[Any, Any, ExecutionResult], record: OperationRecord
+) -> ExecutionResult:
+    """Run the work until it is done or the client goes away; a mutation runs to its end all the same."""
+    running = asyncio.create_task(work)
+    watching = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done() and not is_mutation(record.note):
+            raise ClientGone
+        return await running
+    finally:
+        watching.cancel()
+        running.cancel()
+        await asyncio.wait({running, watching})
+        if not running.cancelled():
+            running.exception()  # nobody else asks for it when the client is gone
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _not_by_http(error: InvalidOperationTypeError, method: str) -> Refused:
+    if error.operation_type is OperationType.SUBSCRIPTION:
+        return Refused(400, "Subscriptions are served over WebSocket (graphql-transport-ws).")
+    return Refused(405 if method == "GET" else 400, "Only queries are served by GET; send this one by POST.")
+
+
+def _request_error(error: GraphQLError) -> ExecutionResult:
+    return ExecutionResult(data=None, errors=[error])
+
+
+def _request_status(errors: Sequence[GraphQLError], media_type: str) -> int:
+    code = code_of(errors[0]) if errors else "INTERNAL"
+    if code == "DEADLINE_EXCEEDED":
+        return _status(media_type, 504)
+    return STATUSES.get(code) or _status(media_type, 400)
+
+
+def _status(media_type: str, status: int) -> int:
+    """With plain JSON a well-formed request is answered 200 whatever became of it (GraphQL over HTTP 6.4.1)."""
+    return status if media_type == GRAPHQL else 200
