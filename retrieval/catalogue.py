@@ -27,7 +27,14 @@ class Catalogue:
         self.sources: Loader[Id, Source] = Loader(work, self._sources)
         self.contents: Loader[Id, str] = Loader(work, self._contents)
         self.facts: Loader[Id, Fact] = Loader(work, self._facts)
+        self.fragment_counts: Loader[Id, int] = Loader(work, self._fragment_counts)
+        self.places: Loader[Id, tuple[int, ...]] = Loader(work, self._places)
         self.attributes: Loader[tuple[int, int, Any], dict[str, Any]] = Loader(work, self._attributes)
+
+    async def fragments_of(self, entity: Entity, after: int, first: int) -> list[Fragment]:
+        """A page of an entity's fragments in the order of the text."""
+        rows = await self.reader.rows("fragments_of", entity.ns, entity.entity_id, after, first)
+        return [self._fragment(row) for row in sorted(rows, key=lambda row: row["ordinal"])]
 
     async def _fragments(self, keys: list[Id]) -> Mapping[Id, Fragment]:
         rows = await self.reader.rows("fragments", *split(keys))
@@ -54,6 +61,18 @@ class Catalogue:
     async def _facts(self, keys: list[Id]) -> Mapping[Id, Fact]:
         rows = await self.reader.rows("facts_by_row", *split(keys))
         return {(row["ns"], row["row_id"]): fact_of(row, self.reader.names) for row in rows}
+
+    async def _fragment_counts(self, keys: list[Id]) -> Mapping[Id, int]:
+        rows = await self.reader.rows("fragments_counted", *split(keys))
+        return {(row["ns"], row["entity_id"]): row["n"] for row in rows}
+
+    async def _places(self, keys: list[Id]) -> Mapping[Id, tuple[int, ...]]:
+        """The entities that stated each fact, by namespace and fact id."""
+        found: dict[Id, tuple[int, ...]] = {}
+        for row in await self.reader.rows("fact_places", *split(keys)):
+            key = (row["ns"], row["fact_id"])
+            found[key] = (*found.get(key, ()), row["entity_id"])
+        return found
 
     async def _attributes(self, keys: list[tuple[int, int, Any]]) -> Mapping[tuple[int, int, Any], dict[str, Any]]:
         rows = await self.reader.rows(

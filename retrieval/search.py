@@ -16,8 +16,9 @@ from retrieval.highlights import Highlight, highlights_of
 from retrieval.identifiers import find_identifiers
 from retrieval.loader import Loader
 from retrieval.primitives.graph import Neighbour, neighbours
-from retrieval.primitives.lexical import Words, lexical, matched_identifiers, words_of
-from retrieval.primitives.vector import vector
+from retrieval.primitives.lexical import Words, matched_identifiers, words_of
+from retrieval.primitives.lexical import lexical as lexical_primitive
+from retrieval.primitives.vector import vector as vector_primitive
 from retrieval.prompt import context_text, language_of
 from retrieval.question import Primitive, Question
 from retrieval.ranking import Candidate, Channel, Ranking, Signal, SignalKind
@@ -93,12 +94,12 @@ class Search:
             return Degradation("embedding", error.code, error.message)
 
     @stage
-    async def vector(self) -> Ranking:
+    async def vector_pool(self) -> Ranking:
         """Fragments by meaning; empty without a vector of the question."""
         embedding = await self.embedding
         if isinstance(embedding, Degradation):
             return Ranking(Channel.VECTOR, (), self.pool)
-        return await vector(self.reader, embedding, self.pool, self.question.filter)
+        return await vector_primitive(self.reader, embedding, self.pool, self.question.filter)
 
     @stage
     async def words(self) -> Words:
@@ -106,9 +107,9 @@ class Search:
         return await words_of(self.reader, self.question.text)
 
     @stage
-    async def lexical(self) -> Ranking:
+    async def lexical_pool(self) -> Ranking:
         """Fragments by words and identifiers."""
-        return await lexical(self.reader, await self.words, self.pool, self.question.filter)
+        return await lexical_primitive(self.reader, await self.words, self.pool, self.question.filter)
 
     @stage
     async def fused(self) -> list[Candidate]:
@@ -116,9 +117,9 @@ class Search:
         channels = self.question.channels
         runs = []
         if Primitive.VECTOR in channels:
-            runs.append(self.vector)
+            runs.append(self.vector_pool)
         if Primitive.LEXICAL in channels:
-            runs.append(self.lexical)
+            runs.append(self.lexical_pool)
         rankings = await asyncio.gather(*runs)
         constant = self.session.store.tuning.rank_constant
         return fuse(rankings, lambda channel: self.question.weight(Primitive[channel.name]), constant)
@@ -129,14 +130,14 @@ class Search:
         return await self._loaded((await self.fused)[: self.question.k])
 
     @stage
-    async def vector_hits(self) -> list[FragmentHit]:
+    async def vector(self) -> list[FragmentHit]:
         """The best k of the vector list; the score is the raw score."""
-        return await self._loaded(own_list(await self.vector, self.question.k))
+        return await self._loaded(own_list(await self.vector_pool, self.question.k))
 
     @stage
-    async def lexical_hits(self) -> list[FragmentHit]:
+    async def lexical(self) -> list[FragmentHit]:
         """The best k of the lexical list; the score is the raw score."""
-        return await self._loaded(own_list(await self.lexical, self.question.k))
+        return await self._loaded(own_list(await self.lexical_pool, self.question.k))
 
     @stage
     async def neighbors(self) -> list[FoundNeighbour]:
@@ -147,7 +148,7 @@ class Search:
         return await self._entities(found)
 
     @stage
-    async def cards(self) -> list[Entity]:
+    async def sources(self) -> list[Entity]:
         """The entities of the hits, then of the neighbours, each key once."""
         hits, around = await asyncio.gather(self.hits, self.neighbors)
         entities = [hit.entity for hit in hits] + [neighbour.entity for neighbour in around]

@@ -14,6 +14,7 @@ import numpy as np
 from retrieval.access import Access, Caller, Space
 from retrieval.catalogue import Catalogue
 from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailable
+from retrieval.knowledge import Knowledge
 from retrieval.loader import Loader
 from retrieval.question import Question
 from retrieval.reader import Identity, Reader, Rights
@@ -91,6 +92,10 @@ class Session:
         if run is None:
             run = self._searches[question] = Search(self, question, spaces)
         return run
+
+    async def knowledge(self, names: Iterable[str] | None) -> Knowledge:
+        """The state of some namespaces."""
+        return Knowledge(self, await self.spaces(names))
 
     async def question_vector(self, text: str) -> np.ndarray:
         """The vector of a question by the base's model; several of one request become one call."""

@@ -56,6 +56,7 @@ class Base:
     search_config: str
     embedding_model: str | None
     dimensions: int | None
+    cursor_secret: bytes
 
 
 def migrations() -> list[Migration]:
@@ -130,13 +131,13 @@ async def migrate(connection: Connection) -> list[int]:
 
 async def initialise(connection: Connection, search_config: str, embedding_model: str | None, dimensions: int | None) -> Base:
     """Store what the base is made with, or refuse what differs; makes the vector table for the model's dimensions."""
-    row = await connection.fetchrow("select search_config::text, embedding_model, embedding_size from base")
+    row = await connection.fetchrow("select search_config::text, embedding_model, embedding_size, cursor_secret from base")
     if row["search_config"] is None:
         await connection.execute("update base set search_config = $1::text::regconfig", search_config)
     elif row["search_config"] != search_config:
         raise Unfit(f"The base was indexed with CB_FTS_CONFIG={row['search_config']}; {search_config} would not find its words.")
     if embedding_model is None:
-        return Base(search_config, row["embedding_model"], row["embedding_size"])
+        return Base(search_config, row["embedding_model"], row["embedding_size"], row["cursor_secret"])
     if row["embedding_model"] is None:
         await make_vector_table(connection, int(dimensions or 0))
         await connection.execute("update base set embedding_model = $1, embedding_size = $2", embedding_model, dimensions)
@@ -145,7 +146,7 @@ async def initialise(connection: Connection, search_config: str, embedding_model
             f"The base holds vectors of {row['embedding_model']} ({row['embedding_size']} dimensions), the configuration names "
             f"{embedding_model} ({dimensions}): set CB_EMBEDDING_PROVIDER and CB_EMBEDDING_MODEL back, or use a new base."
         )
-    return Base(search_config, embedding_model, dimensions)
+    return Base(search_config, embedding_model, dimensions, row["cursor_secret"])
 
 
 async def make_vector_table(connection: Connection, dimensions: int) -> None:
