@@ -63,9 +63,7 @@ class Settings(BaseSettings):
         description="Prepared statements a connection remembers; 0 behind a pooler that does not keep them.",
     )  # fmt: skip
     statement_timeout: Seconds = Field(default=5.0, description="Seconds that one statement of a request may take.")
-    db_jit: bool = Field(
-        default=False, description="Let PostgreSQL compile statements; that costs more than it gives here."
-    )
+    db_jit: bool = Field(default=False, description="Let PostgreSQL compile statements; that costs more than it gives here.")
     fts_config: str = Field(
         default="russian",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
@@ -81,9 +79,7 @@ class Settings(BaseSettings):
         description="Everyone who reaches the port is an administrator: for trying out. Refused unless CB_HOST is a "
         "loopback address.",
     )
-    request_timeout: Seconds = Field(
-        default=60.0, description="Seconds that one request may take, whatever it selects."
-    )
+    request_timeout: Seconds = Field(default=60.0, description="Seconds that one request may take, whatever it selects.")
     cors_origins: Names = Field(
         default=(), description="Origins whose pages may call the server, separated by commas; `*` for every one."
     )
@@ -125,29 +121,19 @@ class Settings(BaseSettings):
         description="Passages in one call to the provider; fewer when it refuses so many.",
     )
 
-    fusion: Literal["rrf", "weighted"] = Field(
-        default="rrf", description="How channels are fused when a question does not say."
-    )
+    fusion: Literal["rrf", "weighted"] = Field(default="rrf", description="How channels are fused when a question does not say.")
     locale: Literal["auto", "ru", "en"] = Field(
         default="auto", description="Language of the headings in prompt-ready context; `auto` follows the question."
     )
 
     max_question: Count = Field(default=10_000, description="Characters in a question.")
-    max_body: ByteSize = Field(
-        default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood."
-    )
-    max_document: ByteSize = Field(
-        default=ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood."
-    )
+    max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
+    max_document: ByteSize = Field(default=ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood.")
     max_page: Count = Field(default=100, description="Items in one page of a list.")
     max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
 
-    log_format: Literal["console", "json"] = Field(
-        default="console", description="Log lines for people or for machines."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Least severe lines to log."
-    )
+    log_format: Literal["console", "json"] = Field(default="console", description="Log lines for people or for machines.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")
 
     @property
     def direct_url(self) -> str | None:
@@ -268,8 +254,7 @@ def variable_of(name: str) -> str:
 def configuration_page() -> str:
     """The text of docs/configuration.md."""
     rows = [
-        f"| `{variable_of(name)}` | {_default_of(field)} | {field.description} |"
-        for name, field in Settings.model_fields.items()
+        f"| `{variable_of(name)}` | {_default_of(field)} | {field.description} |" for name, field in Settings.model_fields.items()
     ]
     return "\n".join(
         [
