@@ -144,7 +144,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         return self._response(result, record, media_type)
 
     async def _run(self, request: Request, operation: Operation, record: OperationRecord) -> ExecutionResult:
-        allowed = OperationType.from_http("GET" if request.method == "GET" else "POST")
+        allowed = {OperationType.QUERY} if request.method == "GET" else {OperationType.QUERY, OperationType.MUTATION}
         try:
             async with self.open_session(credentials_of(request, record.request_id)) as session:
                 try:

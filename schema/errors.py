@@ -131,7 +131,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         chain.append(current)
         current = current.__cause__ or current.__context__
     return {
-        "exception": [f"{type(item).__module__}.{type(item).__qualname__}" for item in chain],
+        "raised": [f"{type(item).__module__}.{type(item).__qualname__}" for item in chain],
         "sqlstate": next((item.sqlstate for item in chain if hasattr(item, "sqlstate")), None),
         "frames": [
             f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-12:]

@@ -116,9 +116,7 @@ class Guard(SchemaExtension):
             note.points = cost
         if cost > self.limits.points:
             what = "The number of objects that the query may touch (its points)"
-            return [
-                _refusal(what, cost, self.limits.points, "lower `first`, `k` or `limit`, or ask in several requests")
-            ]
+            return [_refusal(what, cost, self.limits.points, "lower `first`, `k` or `limit`, or ask in several requests")]
         return []
 
 
@@ -127,7 +125,8 @@ def refusals(document: DocumentNode, limits: RequestLimits) -> list[GraphQLError
     size = document_size(document)
     found = list(_document_refusals(size, limits))
     for node, definition in size.definitions:
-        found.extend(_definition_refusals(definition, limits, isinstance(node, FragmentDefinitionNode)))
+        if isinstance(node, OperationDefinitionNode):  # a fragment counts where it is spread
+            found.extend(_operation_refusals(definition, limits))
     return found[: limits.errors]
 
 
@@ -143,16 +142,14 @@ def _document_refusals(size: DocumentSize, limits: RequestLimits) -> Iterator[Gr
     return _exceeded(checks)
 
 
-def _definition_refusals(size: DefinitionSize, limits: RequestLimits, is_fragment: bool) -> Iterator[GraphQLError]:
+def _operation_refusals(size: DefinitionSize, limits: RequestLimits) -> Iterator[GraphQLError]:
     ordinary, inner = size.ordinary, size.introspection
-    # A fragment's first level is the root of nothing by itself; the operation that spreads it is counted.
-    root_fields = 0 if is_fragment else size.root_fields
     return _exceeded(
         (
             ("Depth", ordinary.depth, limits.depth, "select fewer levels and look the rest up by key"),
             ("Levels of nested braces", size.nesting, limits.nesting, "use fewer nested fragments"),
             ("Aliases", ordinary.aliases, limits.aliases, "send several requests"),
-            ("Root fields", root_fields, limits.root_fields, "send several requests"),
+            ("Root fields", size.root_fields, limits.root_fields, "send several requests"),
             (
                 "Selected fields with all fragments spread",
                 ordinary.selections,
