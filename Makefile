@@ -40,7 +40,7 @@ pins: .venv/installed-dev ## pin requirements*.in with hashes
 	$(UV) requirements.in -c requirements-dev.txt -o requirements.txt
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "ContextQL needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | head -n 1)." \
 			"Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "Making a virtual environment in .venv ..."
