@@ -187,8 +187,8 @@ class GraphQLEndpoint(GraphQL[Any, None]):
 
     async def _serve_socket(self, socket: WebSocket) -> None:
         if self._sockets >= self.limits.sockets:
-            message = "The server holds as many sockets as it may; try again later."
-            await socket.send_denial_response(error_response(503, message, "OVERLOADED", headers=EXTRA_HEADERS[503]))
+            # Refusing before accepting makes the server answer the handshake with 403.
+            await socket.close(code=1013, reason="The server holds as many sockets as it may")
             return
         self._sockets += 1
         self.telemetry.sockets.set(self._sockets)

@@ -163,7 +163,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
 
 
 def _is_message(message: Any) -> bool:
-    if not isinstance(message, dict) or message.get("type") not in TYPES:
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str) or message["type"] not in TYPES:
         return False
     return message["type"] not in ("subscribe", "complete") or (
         isinstance(message.get("id"), str) and 0 < len(message["id"]) <= 200
