@@ -62,3 +62,52 @@ class Tuning:
 # Identifiers (spec 3): the longest run of letters that is judged, in characters, and how many are kept of one text
 IDENTIFIER_LENGTH = 200
 IDENTIFIERS_PER_TEXT = 200
+
+# Pieces (spec 3, 11): the most characters. Measured with multilingual-e5-small on the FastAPI documents: at most 1,200
+# is 220 tokens in the mean, 346 at the 95th percentile, 416 at most, which leaves room for title and heading under its 512.
+PIECE_CHARACTERS = 1_200
+# Text with fewer spaces than one in 25 characters (Chinese, base64, JSON on one line) has 1.2 to 1.8 characters a token.
+DENSE_PIECE_CHARACTERS = 550
+SPACES_OF_DENSE_TEXT = 1 / 25
+# The splitter's time grows with the square of a line (5 MB: 80 s), so it is given windows (6,000: under 0.4 s a MB).
+SPLIT_WINDOW_CHARACTERS = 6_000
+# A longer heading is cut in the path and kept whole in the text; a derived title is cut
+HEADING_CHARACTERS = 120
+TITLE_CHARACTERS = 500
+# PostgreSQL drops longer words from a tsvector
+LONGEST_WORD_BYTES = 2_047
+
+# Sources (spec 13): the longest one, in bytes of UTF-8; a JSON Lines file is read by the line
+SOURCE_BYTES = 16 * 1024 * 1024
+JSON_LINES_BYTES = 512 * 1024 * 1024
+# The parser's time grows with the square of the nesting of HTML (100,000 levels: 9 s)
+HTML_DEPTH = 1_000
+FRONT_MATTER_CHARACTERS = 65_536
+META_VALUES = 10_000
+META_DEPTH = 20
+
+# Writing (spec 11): limits of one source, in characters, UTF-8 bytes where named
+CONTENT_BYTES = 16 * 1024 * 1024
+TITLE_LENGTH = 2_000
+NAME_LENGTH = 200
+PRINCIPAL_LENGTH = 500
+PATH_LENGTH = 2_000
+SCOPES_MOST = 100
+SCOPE_LENGTH = 500
+META_PAIRS, META_BYTES, META_LEVELS = 64, 8_192, 3
+ATTRIBUTES_BYTES, ATTRIBUTES_LEVELS = 65_536, 20
+READERS_MOST = 1_000
+# Fragments of one statement: keeps parameters of a statement near 2 MB
+FRAGMENTS_PER_STATEMENT = 1_000
+# A write that lost to another one is tried again this often, after 20-40 ms, doubled each time
+WRITE_RETRIES = 3
+WRITE_RETRY_SECONDS = 0.02
+
+# Queue of embeddings: seconds that a claim holds, first delay after a failure, longest delay of one fragment and of all
+CLAIM_SECONDS = 300.0
+EMBEDDING_DELAY = 2.0
+EMBEDDING_DELAY_MOST = 3_600.0
+OUTAGE_DELAY_MOST = 60.0
+# Worker: seconds between looks at an empty queue, and a lease of the statistics
+POLL_SECONDS = 1.0
+LEASE_SECONDS = 600.0

@@ -1,0 +1,130 @@
+"""Turns the content of a source into a document: title, meta tags, searchable pieces, links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from retrieval.errors import BadInput, LimitExceeded
+from retrieval.identifiers import find_identifiers
+from retrieval.ingest.front_matter import clean_meta
+from retrieval.ingest.html import read_html
+from retrieval.ingest.links import Link, resolve_links
+from retrieval.ingest.markdown import read_markdown
+from retrieval.ingest.splitting import Piece, Section, split
+from retrieval.text import blank, clean, fold, stored, strict
+from retrieval.tuning import LONGEST_WORD_BYTES, SOURCE_BYTES, TITLE_CHARACTERS, Tuning
+
+MEDIA_TYPES = ("text/markdown", "text/plain", "text/html")
+_KEY_CHARACTERS = Tuning().key_most
+_LINE_END = re.compile(r"\r\n?")
+_LONG_WORD = re.compile(rf"\w{{{LONGEST_WORD_BYTES // 4 + 1},}}")  # a letter has at most four bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source that is ready to be stored.
+
+    `text` is the content as it came, without NUL and byte order mark; `dropped_words` counts words of over 2,047 bytes, which
+    word search cannot find whole.
+    """
+
+    key: str
+    title: str
+    text: str
+    media_type: str
+    meta: dict[str, Any]
+    pieces: tuple[Piece, ...]
+    links: tuple[Link, ...]
+    dropped_words: int
+
+
+@dataclass(slots=True)
+class _Reading:
+    title: str | None
+    first_heading: str | None
+    meta: dict[str, Any]
+    sections: list[Section]
+    addresses: list[str]
+
+
+def read_document(
+    key: str,
+    content: str,
+    media_type: str = "text/markdown",
+    title: str | None = None,
+    meta: Mapping[str, Any] | None = None,
+) -> Document:
+    """Read one source; a given title and given tags win over those in the content.
+
+    Raises `BadInput` for an unknown media type, a bad key, lone surrogates and an empty text, `LimitExceeded` over 16 MB.
+    """
+    key = checked_key(key)
+    kind = _checked_media_type(media_type)
+    text = stored(content, "The content").removeprefix("\ufeff")
+    if len(text) > SOURCE_BYTES or len(text.encode()) > SOURCE_BYTES:
+        raise LimitExceeded(f"The content is larger than {SOURCE_BYTES // 2**20} MB; split it into several sources.")
+    indexed = _LINE_END.sub("\n", clean(text))
+    reading = _read(kind, indexed)
+    heading = reading.first_heading
+    chosen = next((line for line in map(_one_line, (title, reading.title, heading)) if line), _stem(key))
+    named = find_identifiers(f"{chosen}\n{key.rpartition('/')[2]}")
+    pieces = split(_without_title(reading.sections, chosen), named)
+    if not pieces and heading:
+        pieces = split([Section((), heading)], named)
+    if not pieces:
+        raise BadInput("The content is empty: it has no text to search; leave the source out or send its text.")
+    tags = reading.meta | clean_meta(meta or {})
+    dropped = sum(len(word.encode()) > LONGEST_WORD_BYTES for word in _LONG_WORD.findall(indexed))
+    return Document(key, chosen, text, kind, tags, pieces, resolve_links(key, reading.addresses), dropped)
+
+
+def checked_key(key: str) -> str:
+    """The key in composed form; an opaque text that is never used as a path. Raises `BadInput` when it cannot be one."""
+    key = strict(key, "The key")
+    if blank(key):
+        raise BadInput("The key is empty; give each source a key, such as its path.")
+    if len(key) > _KEY_CHARACTERS:
+        raise BadInput(f"The key has {len(key):,} characters; at most {_KEY_CHARACTERS:,} are allowed.")
+    return key
+
+
+def _checked_media_type(media_type: str) -> str:
+    kind = media_type.partition(";")[0].strip().lower()
+    if kind not in MEDIA_TYPES:
+        raise BadInput(f"The media type {media_type[:100]!r} is not read; use one of {', '.join(MEDIA_TYPES)}.")
+    return kind
+
+
+def _read(kind: str, text: str) -> _Reading:
+    if kind == "text/markdown":
+        markdown = read_markdown(text)
+        return _Reading(markdown.title, markdown.first_heading, markdown.meta, markdown.sections, markdown.addresses)
+    if kind == "text/html":
+        page = read_html(text)
+        return _Reading(page.title, page.first_heading, {}, page.sections, page.addresses)
+    return _Reading(None, None, {}, [Section((), text)], [])
+
+
+def _one_line(title: str | None) -> str:
+    line = " ".join(clean(title or "", "The title").split())
+    if blank(line):
+        return ""
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+
+
+def _stem(key: str) -> str:
+    name = key.rstrip("/").rpartition("/")[2]
+    stem = name.rpartition(".")[0] or name or key
+    return stem if len(stem) <= TITLE_CHARACTERS else stem[: TITLE_CHARACTERS - 1] + "…"
+
+
+def _without_title(sections: list[Section], title: str) -> list[Section]:
+    """The heading that repeats the title is not part of the path."""
+    repeated = fold(title)
+    return [
+        Section(section.headings[1:], section.text) if section.headings and fold(section.headings[0]) == repeated else section
+        for section in sections
+    ]
