@@ -14,7 +14,7 @@ from pgvector.asyncpg import register_vector
 from retrieval.errors import BadInput, Conflict, DatabaseUnavailable, DeadlineExceeded, Overloaded, ReadOnly
 
 Record: TypeAlias = asyncpg.Record
-Connection: TypeAlias = asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 AWAY = (
     OSError,

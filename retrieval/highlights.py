@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from retrieval.lexical_text import lexical_text
 from retrieval.primitives.lexical import Words
@@ -15,7 +15,7 @@ from retrieval.text import utf16_offsets
 START, STOP = "\x01", "\x02"
 
 
-class TextField(Enum):
+class TextField(StrEnum):
     """A field of a fragment."""
 
     TITLE = "TITLE"

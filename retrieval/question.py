@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Literal
 
 import orjson
@@ -18,7 +18,7 @@ from retrieval.tuning import Tuning
 Locale = Literal["AUTO", "RU", "EN"]
 
 
-class Primitive(Enum):
+class Primitive(StrEnum):
     """One of the four ways to rank."""
 
     VECTOR = "VECTOR"
@@ -27,14 +27,14 @@ class Primitive(Enum):
     SQL = "SQL"
 
 
-class FusionMethod(Enum):
+class FusionMethod(StrEnum):
     """How lists become one."""
 
     RRF = "RRF"
     WEIGHTED = "WEIGHTED"
 
 
-class EntityKind(Enum):
+class EntityKind(StrEnum):
     """What an entity is; the kind decides which section of a pack it feeds."""
 
     DOCUMENT = "DOCUMENT"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 
-class Channel(Enum):
+class Channel(StrEnum):
     """Where a rank comes from."""
 
     VECTOR = "VECTOR"
@@ -15,7 +15,7 @@ class Channel(Enum):
     SQL = "SQL"
 
 
-class SignalKind(Enum):
+class SignalKind(StrEnum):
     """What a term of a score stands for."""
 
     RANK = "RANK"

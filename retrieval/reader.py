@@ -19,8 +19,13 @@ Rows = list[Record]
 class Identity(Protocol):
     """What a request proves about its caller."""
 
-    token_digest: bytes | None
-    is_local_administrator: bool
+    @property
+    def token_digest(self) -> bytes | None:
+        """SHA-256 of the bearer token."""
+
+    @property
+    def is_local_administrator(self) -> bool:
+        """True for a caller without a token on a server that trusts its own machine."""
 
 
 class Rights:

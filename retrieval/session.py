@@ -128,6 +128,16 @@ class Session:
             self.store.question_vectors.put(embedder.model, text, vector)
         return found
 
+    def description(self) -> dict[str, Any]:
+        """Who asked and how much was done, for the access line; never what was asked."""
+        caller = self.__dict__.get("caller")
+        found = caller.value if caller is not None else None
+        return {
+            "principal": found.name if found else None,
+            "namespaces": sorted({space.name for run in self._searches.values() for space in run.spaces}),
+            "stages": len(self.work.records),
+        }
+
     async def __aenter__(self) -> Session:
         return self
 

@@ -99,6 +99,12 @@ class Running(Generic[T]):
         return self is other or any(need.reaches(other) for need in self.needs if not need.done)
 
     @property
+    def value(self) -> T | None:
+        """The value when it is there; None while the stage runs and after a failure."""
+        ended = self._task.done() and not self._task.cancelled() and self._task.exception() is None
+        return self._task.result() if ended else None
+
+    @property
     def done(self) -> bool:
         """True when the value or the failure is there."""
         return self._task.done()

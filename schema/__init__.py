@@ -1,0 +1,1 @@
+"""The shape that clients see: types, arguments and their descriptions, without decisions."""

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 import strawberry
-from graphql import GraphQLError
+from graphql import (
+    GraphQLArgument,
+    GraphQLError,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    Undefined,
+)
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
@@ -28,7 +37,7 @@ def assemble(
     scalars: Any = None,
 ) -> GuardedSchema:
     """Make the schema from its root types; `scalars` maps Python types to scalar definitions."""
-    return GuardedSchema(
+    schema = GuardedSchema(
         query=query,
         mutation=mutation,
         subscription=subscription,
@@ -36,3 +45,20 @@ def assemble(
         extensions=[Guard],
         config=StrawberryConfig(disable_field_suggestions=True, scalar_map=scalars or {}),
     )
+    for kind in schema._schema.type_map.values():
+        _leave_out_null_defaults(kind)
+    return schema
+
+
+def _leave_out_null_defaults(kind: GraphQLNamedType) -> None:
+    """Null is as left out, so the printed schema promises no default of null."""
+    if isinstance(kind, GraphQLInputObjectType):
+        places: list[GraphQLArgument | GraphQLInputField] = list(kind.fields.values())
+    elif isinstance(kind, GraphQLObjectType | GraphQLInterfaceType):
+        places = [argument for field in kind.fields.values() for argument in field.args.values()]
+    else:
+        return
+    for place in places:
+        if place.default_value is None:
+            place.default_value = Undefined
+            place.default = None

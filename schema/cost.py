@@ -65,9 +65,7 @@ def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
 
 
 class _Walk:
-    def __init__(
-        self, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode], values: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, schema: GraphQLSchema, fragments: Mapping[str, FragmentDefinitionNode], values: Mapping[str, Any]) -> None:
         self.schema = schema
         self.fragments = fragments
         self.values = values
@@ -82,9 +80,7 @@ class _Walk:
                 total += self.below(fragment.selection_set, self._named(fragment.type_condition.name.value), times)
             elif isinstance(selection, InlineFragmentNode):
                 condition = selection.type_condition
-                total += self.below(
-                    selection.selection_set, self._named(condition.name.value) if condition else parent, times
-                )
+                total += self.below(selection.selection_set, self._named(condition.name.value) if condition else parent, times)
         return total
 
     def _field(self, node: FieldNode, parent: GraphQLNamedType | None, times: int) -> int:

@@ -133,9 +133,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     return {
         "raised": [f"{type(item).__module__}.{type(item).__qualname__}" for item in chain],
         "sqlstate": next((item.sqlstate for item in chain if hasattr(item, "sqlstate")), None),
-        "frames": [
-            f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-12:]
-        ],
+        "frames": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-12:]],
     }
 
 

@@ -1,0 +1,57 @@
+"""The server process, in the order in which it starts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from starlette.applications import Starlette
+
+from app.config import Settings
+from app.edge import build_app
+from app.graphql import EdgeLimits
+from app.lifecycle import Drain
+from app.opening import open_store
+from app.sessions import Sessions, describe
+from app.telemetry import Telemetry
+from app.watching import Watching
+from app.working import background_work
+from retrieval.store import Store
+from schema.api import make_schema
+
+
+@asynccontextmanager
+async def running_app(settings: Settings, drain: Drain) -> AsyncIterator[Starlette]:
+    """The whole application over an open store; its background work stops with it."""
+    telemetry = Telemetry()
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(settings, Watching(telemetry)))
+        await stack.enter_async_context(background_work(store))
+        yield application(settings, store, telemetry, drain)
+
+
+def application(settings: Settings, store: Store, telemetry: Telemetry, drain: Drain) -> Starlette:
+    """The edge over a store."""
+    sessions = Sessions(store, local_admin=settings.local_admin, seconds=settings.request_timeout)
+    telemetry.watch("contextql_pool_used", "Database connections in use", lambda: in_use(store))
+
+    async def ready() -> Sequence[str]:
+        async with store.database.reading() as connection:
+            await connection.fetchval("select 1")
+        return ()
+
+    return build_app(
+        schema=make_schema(),
+        open_session=sessions.open,
+        ready=ready,
+        drain=drain,
+        telemetry=telemetry,
+        limits=EdgeLimits(seconds=settings.request_timeout, body=settings.max_body),
+        cors_origins=settings.cors_origins,
+        describe=describe,
+    )
+
+
+def in_use(store: Store) -> float:
+    """Connections that are not idle."""
+    return float(store.database.pool.get_size() - store.database.pool.get_idle_size())

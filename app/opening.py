@@ -1,0 +1,64 @@
+"""Opens what a process works with: the database (our own or a given one), migrated, and the provider of vectors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from app.config import Settings
+from app.embedded import embedded_database_url
+from app.providers.factory import make_embedder
+from retrieval.database import Database
+from retrieval.migrations import prepare
+from retrieval.store import Observer, QuestionVectors, Store, Unobserved
+from retrieval.tuning import Tuning
+
+
+def tuning_of(settings: Settings) -> Tuning:
+    """The numbers of the domain with the deployment's limits."""
+    return Tuning(
+        question_most=settings.max_question,
+        filter_values_most=settings.max_filter_values,
+        page_most=settings.max_page,
+        embedding_seconds=settings.embedding_timeout,
+        statement_seconds=settings.statement_timeout,
+        search_config=settings.fts_config,
+        locale=settings.locale,
+    )
+
+
+@asynccontextmanager
+async def database_url(settings: Settings) -> AsyncIterator[str]:
+    """The URL of the configuration, or that of the embedded server, which runs while somebody uses it."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    embedded = await asyncio.to_thread(embedded_database_url, settings.data_dir)
+    try:
+        yield embedded.url
+    finally:
+        await asyncio.to_thread(embedded.close)
+
+
+@asynccontextmanager
+async def open_store(settings: Settings, observer: Observer | None = None) -> AsyncIterator[Store]:
+    """A store over a database that is checked and migrated; everything is closed at the end."""
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(database_url(settings))
+        direct = settings.database_direct_url or url
+        embedder = make_embedder(settings)
+        if embedder is not None:
+            stack.push_async_callback(embedder.close)
+        base = await prepare(
+            direct,
+            search_config=settings.fts_config,
+            embedding_model=embedder.model if embedder else None,
+            dimensions=embedder.dimensions if embedder else None,
+            jit=settings.db_jit,
+        )
+        database = await Database.open(url, direct_url=direct, size=settings.pool_size, statement_cache=settings.statement_cache)
+        stack.push_async_callback(database.close)
+        tuning = tuning_of(settings)
+        yield Store(database, base, tuning, embedder, observer or Unobserved(), QuestionVectors(tuning.question_vectors))

@@ -1,0 +1,64 @@
+"""Opens the session of one operation from what its request brought to prove who asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from app.credentials import Credentials
+from retrieval.errors import Unauthenticated
+from retrieval.keys import token_digest
+from retrieval.session import Session
+from retrieval.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The digest of a bearer token, or the local administrator."""
+
+    token_digest: bytes | None
+    is_local_administrator: bool
+
+
+def identity_of(credentials: Credentials, local_admin: bool) -> Identity:
+    """Read `Authorization: Bearer …`; without a token only a local caller of a local server is let in."""
+    if credentials.authorization is None:
+        if local_admin and credentials.local:
+            return Identity(None, True)
+        raise Unauthenticated("Send `Authorization: Bearer <token>`.")
+    scheme, _, secret = credentials.authorization.partition(" ")
+    if scheme.lower() != "bearer" or not secret.strip() or len(secret) > 16_384:
+        raise Unauthenticated("The Authorization header must read `Bearer <token>`.")
+    return Identity(token_digest(secret.strip()), False)
+
+
+class Sessions:
+    """Makes sessions over a store; each lives for one operation."""
+
+    def __init__(self, store: Store, *, local_admin: bool, seconds: float) -> None:
+        self._store = store
+        self._local_admin = local_admin
+        self._seconds = seconds
+
+    def open(self, credentials: Credentials) -> AbstractAsyncContextManager[Session]:
+        """A session that ends with its operation."""
+        return self._opened(credentials)
+
+    @asynccontextmanager
+    async def _opened(self, credentials: Credentials) -> AsyncIterator[Session]:
+        identity = identity_of(credentials, self._local_admin)
+        deadline = asyncio.get_running_loop().time() + self._seconds
+        session = Session(self._store, identity, deadline=deadline, request_id=credentials.request_id)
+        await session.caller  # no field may run for a caller who is not known
+        try:
+            yield session
+        finally:
+            await session.close()
+
+
+def describe(session: Session) -> Mapping[str, Any]:
+    """What the access line says of a session: who asked, over which namespaces, how many stages ran."""
+    return session.description()

@@ -1,0 +1,14 @@
+"""The whole schema: what is read, what is written, what is followed."""
+
+from __future__ import annotations
+
+from schema.assembly import GuardedSchema, assemble
+from schema.entity import Entity, Fragment
+from schema.query import Query
+from schema.scalars import SCALARS
+from schema.source import Source
+
+
+def make_schema() -> GuardedSchema:
+    """The schema of this release."""
+    return assemble(Query, types=[Entity, Fragment, Source], scalars=SCALARS)

@@ -1,0 +1,110 @@
+"""The enums of the API, each value described."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import strawberry
+
+
+@strawberry.enum(description="One of the four ways to rank.")
+class Primitive(Enum):
+    VECTOR = strawberry.enum_value("VECTOR", description="Fragments by meaning.")
+    LEXICAL = strawberry.enum_value("LEXICAL", description="Fragments by words and identifiers.")
+    GRAPH = strawberry.enum_value("GRAPH", description="Entities around given ones.")
+    SQL = strawberry.enum_value("SQL", description="Entities by exact filters.")
+
+
+@strawberry.enum(description="Where a rank comes from.")
+class Channel(Enum):
+    VECTOR = strawberry.enum_value("VECTOR", description="Search by meaning.")
+    LEXICAL = strawberry.enum_value("LEXICAL", description="Search by words and identifiers.")
+    GRAPH = strawberry.enum_value("GRAPH", description="A walk over facts.")
+    SQL = strawberry.enum_value("SQL", description="Exact filters.")
+
+
+@strawberry.enum(description="What a term of a score stands for.")
+class SignalKind(Enum):
+    RANK = strawberry.enum_value("RANK", description="A place in a channel's list: weight / (60 + rank + 1).")
+
+
+@strawberry.enum(description="How lists become one.")
+class FusionMethod(Enum):
+    RRF = strawberry.enum_value("RRF", description="Reciprocal rank fusion with equal weights.")
+    WEIGHTED = strawberry.enum_value("WEIGHTED", description="Reciprocal rank fusion with the weights of the request.")
+
+
+@strawberry.enum(description="How much a recall brings back.")
+class RecallBudget(Enum):
+    LOW = strawberry.enum_value("LOW", description="4 fragments.")
+    MID = strawberry.enum_value("MID", description="8 fragments.")
+    HIGH = strawberry.enum_value("HIGH", description="16 fragments.")
+
+
+@strawberry.enum(description="What an entity is; the kind decides which section of a pack it feeds.")
+class EntityKind(Enum):
+    DOCUMENT = strawberry.enum_value("DOCUMENT", description="A text that stands for itself, such as a page or a manual.")
+    EPISODE = strawberry.enum_value("EPISODE", description="A conversation, a run, a meeting.")
+    OBSERVATION = strawberry.enum_value("OBSERVATION", description="A short dated note.")
+    THING = strawberry.enum_value("THING", description="A person, a service, a ticket, an endpoint.")
+
+
+@strawberry.enum(description="Language of fixed texts.")
+class Locale(Enum):
+    AUTO = strawberry.enum_value("AUTO", description="The language of the question.")
+    RU = strawberry.enum_value("RU", description="Russian.")
+    EN = strawberry.enum_value("EN", description="English.")
+
+
+@strawberry.enum(description="A searched field of a fragment.")
+class TextField(Enum):
+    TITLE = strawberry.enum_value("TITLE", description="The title of its document.")
+    HEADING = strawberry.enum_value("HEADING", description="The path of headings.")
+    TEXT = strawberry.enum_value("TEXT", description="The text.")
+
+
+@strawberry.enum(description="How well a fact is supported.")
+class Evidence(Enum):
+    INFERRED = strawberry.enum_value(1, description="Concluded, not stated.")
+    OBSERVED = strawberry.enum_value(2, description="Seen in a text or in data.")
+    ASSERTED = strawberry.enum_value(3, description="Stated by somebody on purpose.")
+
+
+@strawberry.enum(description="What is kept of a source.")
+class ContentSource(Enum):
+    ORIGINAL = strawberry.enum_value("ORIGINAL", description="The content as it came.")
+    CHUNKS = strawberry.enum_value("CHUNKS", description="Fragments only; the text is stitched from them.")
+
+
+@strawberry.enum(description="What a step of a provenance chain is.")
+class ProvenanceKind(Enum):
+    FRAGMENT = strawberry.enum_value("FRAGMENT", description="A fragment of a text.")
+    FACT = strawberry.enum_value("FACT", description="A fact.")
+    OBSERVATION = strawberry.enum_value("OBSERVATION", description="A dated note.")
+    DOCUMENT = strawberry.enum_value("DOCUMENT", description="A document.")
+    EPISODE = strawberry.enum_value("EPISODE", description="A conversation, a run, a meeting.")
+    ENTITY = strawberry.enum_value("ENTITY", description="Another entity.")
+    ORIGIN = strawberry.enum_value("ORIGIN", description="Where the content was fetched from.")
+
+
+@strawberry.enum(description="What a principal may do in a namespace.")
+class Role(Enum):
+    READER = strawberry.enum_value("READER", description="Read what is not restricted, and what was granted.")
+    PERSONAL_DATA = strawberry.enum_value("PERSONAL_DATA", description="See personal data unmasked.")
+    WRITER = strawberry.enum_value("WRITER", description="Write content and read all of it.")
+    ADMIN = strawberry.enum_value("ADMIN", description="Write, read, grant and delete.")
+
+
+@strawberry.enum(description="What a principal is.")
+class PrincipalKind(Enum):
+    USER = strawberry.enum_value("USER", description="A person.")
+    GROUP = strawberry.enum_value("GROUP", description="A group of principals; groups nest.")
+    SERVICE = strawberry.enum_value("SERVICE", description="A program.")
+
+
+@strawberry.enum(description="What became of one item of a write.")
+class ItemOutcome(Enum):
+    CREATED = strawberry.enum_value("CREATED", description="It is new.")
+    UPDATED = strawberry.enum_value("UPDATED", description="It was there and was changed.")
+    UNCHANGED = strawberry.enum_value("UNCHANGED", description="It was there just like this.")
+    FAILED = strawberry.enum_value("FAILED", description="It was not taken; `code` and `message` say why.")

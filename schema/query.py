@@ -1,0 +1,118 @@
+"""The questions that can be asked."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import strawberry
+
+from resolvers import query as resolve
+from resolvers.arguments import AsOf, Info, Namespaces
+from retrieval import records
+from retrieval.access import Caller
+from retrieval.knowledge import Knowledge as KnowledgeRun
+from retrieval.question import Question, make_question
+from retrieval.search import Search as SearchRun
+from schema.entity import Entity, Node
+from schema.enums import Locale, Primitive, RecallBudget
+from schema.inputs import FragmentFilter, FusionInput
+from schema.knowledge import Knowledge, Viewer
+from schema.search import Recall, Search
+from schema.source import Source
+
+QuestionText = Annotated[str, strawberry.argument(description="What you are looking for, up to 10,000 characters.")]
+K = Annotated[int, strawberry.argument(description="How many results, 1 to 50.")]
+Hops = Annotated[int, strawberry.argument(description="How far neighbours may be, 1 or 2 steps.")]
+Filter = Annotated[FragmentFilter | None, strawberry.argument(description="Narrows vector and lexical.")]
+Channels = Annotated[list[Primitive] | None, strawberry.argument(description="Channels to fuse; left out: all.")]
+Fusion = Annotated[FusionInput | None, strawberry.argument(description="How the lists become one.")]
+InLocale = Annotated[Locale, strawberry.argument(description="Language of the fixed texts in `context`.")]
+Budget = Annotated[RecallBudget, strawberry.argument(description="How much to bring back.")]
+InNamespace = Annotated[str, strawberry.argument(description="The namespace.")]
+Key = Annotated[str, strawberry.argument(description="The key of the entity.")]
+NodeId = Annotated[strawberry.ID, strawberry.argument(description="An id that an answer gave.")]
+NodeIds = Annotated[list[strawberry.ID], strawberry.argument(description="Ids that answers gave, 1 to 100.")]
+
+
+@strawberry.type(description="Everything that can be read.")
+class Query:
+    @strawberry.field(description="Who is asking, and what is open to that caller.", graphql_type=Viewer | None)
+    async def viewer(self, info: Info) -> Caller:
+        return await info.context.caller
+
+    @strawberry.field(description="What the knowledge bases hold.", graphql_type=Knowledge | None)
+    async def knowledge(self, info: Info, namespaces: Namespaces = None) -> KnowledgeRun:
+        return await info.context.knowledge(namespaces)
+
+    @strawberry.field(
+        description="Find fragments for a question, by meaning and by words, and what is around them.",
+        graphql_type=Search | None,
+    )
+    async def search(
+        self,
+        info: Info,
+        question: QuestionText,
+        namespaces: Namespaces = None,
+        k: K = 8,
+        hops: Hops = 1,
+        filter: Filter = None,
+        channels: Channels = None,
+        fusion: Fusion = None,
+        as_of: AsOf = None,
+        locale: InLocale = Locale.AUTO,
+    ) -> SearchRun:
+        tuning = info.context.store.tuning
+        method, weights = (None, None) if fusion is None else fusion.values()
+        asked = make_question(
+            tuning,
+            question,
+            namespaces=namespaces,
+            k=k,
+            hops=hops,
+            filter=None if filter is None else filter.value(tuning),
+            channels=resolve.channels(None if channels is None else [channel.name for channel in channels]),
+            fusion=method,
+            weights=weights,
+            as_of=as_of,
+            locale=resolve.locale_named(locale.name),
+        )
+        return await info.context.search(asked)
+
+    @strawberry.field(
+        description="A search whose size is a budget, for prompters and other fast paths.", graphql_type=Recall | None
+    )
+    async def recall(
+        self,
+        info: Info,
+        question: QuestionText,
+        namespaces: Namespaces = None,
+        budget: Budget = RecallBudget.MID,
+        filter: Filter = None,
+        locale: InLocale = Locale.AUTO,
+    ) -> SearchRun:
+        tuning = info.context.store.tuning
+        asked: Question = make_question(
+            tuning,
+            question,
+            namespaces=namespaces,
+            k=resolve.recall_size(tuning, budget.name),
+            filter=None if filter is None else filter.value(tuning),
+            locale=resolve.locale_named(locale.name),
+        )
+        return await info.context.search(asked)
+
+    @strawberry.field(description="The entity with a key, in one namespace.", graphql_type=Entity | None)
+    async def entity(self, info: Info, namespace: InNamespace, key: Key) -> records.Entity | None:
+        return await resolve.entity(info, namespace, key)
+
+    @strawberry.field(description="The stored original of an entity, strictly in one namespace.", graphql_type=Source | None)
+    async def source(self, info: Info, namespace: InNamespace, key: Key) -> records.Source | None:
+        return await resolve.source(info, namespace, key)
+
+    @strawberry.field(description="Anything that has an id.", graphql_type=Node | None)
+    async def node(self, info: Info, id: NodeId) -> records.Entity | records.Fragment | records.Source | None:
+        return (await resolve.nodes(info, [id]))[0]
+
+    @strawberry.field(description="Several things that have ids, in their order.", graphql_type=list[Node | None] | None)
+    async def nodes(self, info: Info, ids: NodeIds) -> list[records.Entity | records.Fragment | records.Source | None]:
+        return await resolve.nodes(info, ids)

@@ -1,0 +1,79 @@
+"""What a search gives: each field runs its own part of the work, and only when it is selected."""
+
+from __future__ import annotations
+
+import strawberry
+
+from resolvers import search as resolve
+from schema.entity import Entity, Fact, Fragment, SourceCard, field
+from schema.enums import Channel, SignalKind, TextField
+
+SCORES = (
+    "The sum of the contributions of `signals`, left to right. For order only: the best possible RRF score of two lists is "
+    "2/61 ≈ 0.033."
+)
+
+
+@strawberry.type(description="One term of a score.")
+class Signal:
+    kind: SignalKind = field("What the term stands for.")
+    channel: Channel | None = field("The channel it comes from.")
+    rank: int | None = field("The place in that channel's list, from 0.")
+    raw_score: float | None = field("The channel's own score: 1 - cosine distance, BM25.")
+    weight: float | None = field("The weight of the channel.")
+    contribution: float = field("What the term adds to the score.")
+
+
+@strawberry.type(description="A word of the question where it stands in a fragment; offsets count UTF-16 code units.")
+class Highlight:
+    field: TextField = field("The field it stands in.")
+    start: int = strawberry.field(description="Offset of its first unit.")
+    end: int = strawberry.field(description="Offset after its last unit.")
+
+
+@strawberry.type(description="A fragment that was found.")
+class FragmentHit:
+    fragment: Fragment | None = field("The fragment.")
+    entity: Entity = field("The entity it belongs to.")
+    card: SourceCard = field("What an interface shows as the source.")
+    score: float = field(SCORES + " In `vector` and `lexical` it is the raw score.")
+    signals: list[Signal] = field("The terms of the score.")
+    highlights: list[Highlight] = field("Where the words of the question stand.", resolver=resolve.highlights)
+    matched_identifiers: list[str] = field("Identifiers of the question that the fragment carries.")
+
+
+@strawberry.type(description="An entity around the hits.")
+class Neighbor:
+    entity: Entity = field("The entity.")
+    hops: int = field("How many steps away it is.")
+    via: list[Fact] = field("The facts that were walked to reach it.", resolver=resolve.via)
+
+
+@strawberry.type(description="A helper that did not help; the rest of the answer stands.")
+class Degradation:
+    part: str = field("The helper: `embedding`.")
+    code: str = field("A stable code, such as PROVIDER_UNAVAILABLE.")
+    message: str = field("A sentence for people.")
+
+
+@strawberry.type(description="One question over some namespaces; select what you need, and only that is done.")
+class Search:
+    question: str = field("The question, in composed form.", resolver=resolve.question)
+    namespaces: list[str] = field("The namespaces that are searched.", resolver=resolve.namespaces)
+    hits: list[FragmentHit] | None = field("The best k fragments of vector and lexical, fused.")
+    vector: list[FragmentHit] | None = field("The best k fragments by meaning.")
+    lexical: list[FragmentHit] | None = field("The best k fragments by words and identifiers.")
+    neighbors: list[Neighbor] | None = field("Entities around those of the hits, nearest first; at most 40.")
+    sources: list[SourceCard] | None = field("Cards of the hits, then of the neighbours, each key once.")
+    context: str | None = field("Hits and neighbours as text for a prompt, neutralised.")
+    degraded: list[Degradation] | None = field("Helpers that did not help; selecting this runs them.")
+
+
+@strawberry.type(description="A search whose size is a budget; never asks a chat model.")
+class Recall:
+    memories: list[FragmentHit] = field("The best fragments: 4, 8 or 16.", resolver=resolve.memories)
+    sources: list[SourceCard] | None = field("Cards of the memories, then of the neighbours, each key once.")
+    neighbors: list[Neighbor] | None = field("Entities around the memories.")
+    context: str | None = field("Memories and neighbours as text for a prompt, neutralised.")
+    count: int = field("How many memories there are.", resolver=resolve.count)
+    degraded: list[Degradation] | None = field("Helpers that did not help; selecting this runs them.")
