@@ -304,11 +304,13 @@ returns table (ns int, fragment_id bigint, attempts int) language sql as $$
  returning q.ns, q.fragment_id, q.attempts
 $$;
 
--- Vectors by digest of model and text: nothing is embedded twice.
+-- Vectors by digest of model and text: nothing is embedded twice. They go with the entity they were made for; imported ones have none.
 create table vector_cache (
     ns        int not null references namespace on delete cascade,
     digest    bytea not null,
     embedding halfvec not null,
-    primary key (ns, digest)
+    entity_id bigint,
+    primary key (ns, digest),
+    foreign key (ns, entity_id) references entity on delete cascade
 );
-
+create index vector_cache_of_entity on vector_cache (ns, entity_id) where entity_id is not null;

@@ -179,7 +179,8 @@ async def apply_settings(connection: Connection, settings: dict[str, str]) -> No
     for name, value in missing.items():
         await connection.execute(
             await connection.fetchval(
-                "select format('alter role %I in database %I set %s to %L', current_user, current_database(), $1, $2)",
+                "select format('alter role %I in database %I set %s to %L', current_user, current_database(), "
+                "$1::text, $2::text)",
                 name,
                 value,
             )

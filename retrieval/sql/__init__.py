@@ -19,5 +19,6 @@ def guarded(name: str) -> str:
     """The statement with the rights epoch of its own snapshot in every row; without rows, one with `present` null."""
     return (
         f"with answer as (select true as present, rows.* from (\n{statement(name)}\n) rows)\n"  # noqa: S608 - our own files
-        "select e.n as epoch, answer.* from rights_epoch e left join answer on true"
+        "select e.n as epoch, answer.* from rights_epoch e left join answer on true\n"
+        " where $1::int[] is not null and $2::int[] is not null and $3::int[] is not null"
     )

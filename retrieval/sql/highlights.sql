@@ -3,4 +3,3 @@
 select t.ordinal, ts_headline((select search_config from base), t.text, $5::text::tsquery,
                               E'HighlightAll=true, StartSel=\x01, StopSel=\x02') as marked
   from unnest($4::text[]) with ordinality as t(text, ordinal)
- where $1::int[] is not null or $2::int[] is not null or $3::int[] is not null
