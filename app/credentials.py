@@ -41,7 +41,7 @@ def is_local(connection: HTTPConnection) -> bool:
         connection.client is not None
         and is_loopback(connection.client.host)
         and is_loopback(host_name(headers.get("host", "")))
-        and (origin is None or is_loopback(urlsplit(origin).hostname or ""))
+        and (origin is None or is_loopback(host_name(origin.partition("://")[2])))
     )
 
 

@@ -1,0 +1,56 @@
+"""Who counts as sitting on this machine, and where a token may come from."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.requests import HTTPConnection
+
+from app.credentials import credentials_of, is_local
+
+
+def connection(client: str = "127.0.0.1", **headers: str) -> HTTPConnection:
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in {"host": "localhost:8000", **headers}.items()]
+    return HTTPConnection({"type": "http", "headers": raw, "client": (client, 5000)})
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8000", "127.0.0.1:8000", "127.9.9.9", "[::1]:8000", "LOCALHOST"])
+def test_loopback_names_are_local(host: str) -> None:
+    assert is_local(connection(host=host))
+    assert is_local(connection("::1", host=host))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        connection("10.0.0.1"),
+        connection(host="kb.example"),
+        connection(host="localhost.evil.example"),
+        connection(host="[::1"),
+        connection(host=""),
+        connection(origin="https://evil.example"),
+        connection(origin="null"),
+        connection(forwarded="for=1.2.3.4"),
+        connection(x_forwarded_for="127.0.0.1"),
+        connection(x_forwarded_proto="https"),
+        connection(sec_fetch_site="cross-site"),
+        HTTPConnection({"type": "http", "headers": [(b"host", b"localhost")], "client": None}),
+    ],
+)
+def test_proxies_foreign_hosts_and_foreign_pages_are_not(request_: HTTPConnection) -> None:
+    assert not is_local(request_)
+
+
+def test_an_own_page_is_local() -> None:
+    assert is_local(connection(origin="http://localhost:8000", sec_fetch_site="same-origin"))
+
+
+def test_the_payload_of_a_socket_goes_before_its_header() -> None:
+    request = connection(authorization="Bearer header")
+    assert credentials_of(request, "1").authorization == "Bearer header"
+    assert credentials_of(request, "1", {"authorization": "Bearer payload"}).authorization == "Bearer payload"
+    assert credentials_of(request, "1", {"Authorization": 7}).authorization == "Bearer header"
+    assert credentials_of(connection(), "1").authorization is None
+
+
+def test_a_malformed_origin_is_not_local() -> None:
+    assert not is_local(connection(origin="http://[::1"))

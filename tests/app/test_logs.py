@@ -1,0 +1,42 @@
+"""Log lines are JSON where machines read them, and every library goes through the same handler."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+PROGRAM = """
+import logging, sys, structlog
+from app.logs import configure_logging
+configure_logging(sys.argv[1], "INFO")
+structlog.contextvars.bind_contextvars(request_id="r1")
+structlog.stdlib.get_logger("contextql.access").info("operation", ms=1.5, name="Поиск")
+logging.getLogger("uvicorn.error").warning("from %s", "a library")
+logging.getLogger("x").debug("hidden")
+try:
+    1 / 0
+except ZeroDivisionError:
+    logging.getLogger("y").exception("failed")
+logging.getLogger("strawberry.execution").error("repeats the document")
+"""
+
+
+def lines(log_format: str) -> list[str]:
+    command = [sys.executable, "-c", PROGRAM, log_format]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stderr.splitlines()
+
+
+def test_json_lines_hold_fields_and_the_id_of_the_request() -> None:
+    access, library, failure = map(json.loads, lines("json"))
+    assert {"event": "operation", "ms": 1.5, "name": "Поиск", "request_id": "r1", "level": "info"}.items() <= access.items()
+    assert access["logger"] == "contextql.access"
+    assert library["event"] == "from a library"
+    assert "ZeroDivisionError" in failure["exception"]
+
+
+def test_console_lines_are_for_reading() -> None:
+    text = "\n".join(lines("console"))
+    assert "operation" in text
+    assert "ms=1.5" in text
+    assert "repeats the document" not in text
