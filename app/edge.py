@@ -10,11 +10,10 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from strawberry.schema.base import BaseSchema
 
 from app.admission import Admission
 from app.graphiql import graphiql_files, graphiql_page
-from app.graphql import DEFAULT_LIMITS, Describe, EdgeLimits, GraphQLEndpoint, OpenSession
+from app.graphql import DEFAULT_LIMITS, Describe, EdgeLimits, GraphQLEndpoint, OpenSession, Schema
 from app.health import Health, Ready
 from app.lifecycle import Drain
 from app.origins import OriginGuard, with_cors
@@ -27,7 +26,7 @@ CONCURRENT = 200
 
 def build_app(
     *,
-    schema: BaseSchema,
+    schema: Schema,
     open_session: OpenSession,
     ready: Ready,
     drain: Drain | None = None,

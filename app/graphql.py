@@ -37,6 +37,7 @@ from schema.errors import DEADLINE_MESSAGE, code_of, coded, present_exception, p
 from schema.limits import is_mutation, operation_note
 
 OpenSession = Callable[[Credentials], AbstractAsyncContextManager[Any]]
+Schema = BaseSchema
 Describe = Callable[[Any], Mapping[str, Any]]
 # Codes that say something about the request as a whole; HTTP clients and proxies understand these statuses.
 STATUSES = {

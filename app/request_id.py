@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 
@@ -47,6 +48,11 @@ class RequestIds:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self._app(scope, receive, send_with_id)
+            except asyncio.CancelledError:  # only a server that has no more time to drain cancels a request
+                if scope["type"] == "http" and not started:
+                    message = "The server is shutting down; try again in a moment."
+                    headers = {"Retry-After": "1", "Connection": "close"}
+                    await error_response(503, message, "OVERLOADED", headers=headers)(scope, receive, send_with_id)
             except Exception as error:  # the last line: nothing unmasked reaches the server's own log
                 shown = present_exception(error)
                 if scope["type"] == "http" and not started:

@@ -19,7 +19,9 @@ from graphql import (
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
-from schema.limits import Guard
+from schema.limits import Guard, RequestLimits
+
+DEFAULT_LIMITS = RequestLimits()
 
 
 class GuardedSchema(strawberry.Schema):
@@ -35,6 +37,7 @@ def assemble(
     subscription: type | None = None,
     types: Iterable[type] = (),
     scalars: Any = None,
+    limits: RequestLimits = DEFAULT_LIMITS,
 ) -> GuardedSchema:
     """Make the schema from its root types; `scalars` maps Python types to scalar definitions."""
     schema = GuardedSchema(
@@ -42,7 +45,7 @@ def assemble(
         mutation=mutation,
         subscription=subscription,
         types=types,
-        extensions=[Guard],
+        extensions=[lambda: Guard(limits)],
         config=StrawberryConfig(disable_field_suggestions=True, scalar_map=scalars or {}),
     )
     for kind in schema._schema.type_map.values():

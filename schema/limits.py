@@ -72,7 +72,8 @@ operation_note: ContextVar[OperationNote | None] = ContextVar("operation_note", 
 class Guard(SchemaExtension):
     """Refuses what is too large or too costly, validates the rest once per document, and caches both with the parse."""
 
-    limits = RequestLimits()
+    def __init__(self, limits: RequestLimits) -> None:
+        self.limits = limits
 
     def on_operation(self) -> Iterator[None]:
         options: dict[str, Any] = self.execution_context.parse_options  # type: ignore[assignment]

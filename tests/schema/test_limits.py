@@ -274,6 +274,13 @@ async def test_equal_texts_of_two_schemas_do_not_meet() -> None:
     assert await code("{ hello }") == "GRAPHQL_VALIDATION_FAILED"
 
 
+async def test_limits_are_settable() -> None:
+    tight = assemble(Query, limits=RequestLimits(points=5, tokens=20))
+    assert (await tight.execute("{ items(first: 4) { child { name } } }")).errors is None
+    for query in ("{ items(first: 5) { child { name } } }", "{ " + "item { name } " * 6 + "}"):
+        assert (await tight.execute(query)).errors
+
+
 async def test_no_message_suggests_names() -> None:
     for query in ("{ itms { name } }", "{ items(frst: 1) { name } }", "{ item { ... on Itm { name } } }"):
         (error, *_) = await outcome(query)
