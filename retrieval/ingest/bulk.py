@@ -1,0 +1,64 @@
+"""Loads many prepared documents of one fragment each into a namespace, past splitting and the queue of embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from pgvector import HalfVector
+
+from retrieval.database import Connection, Database
+from retrieval.identifiers import find_identifiers
+from retrieval.ingest.indexing import indexed
+from retrieval.ingest.sql import statement
+from retrieval.keys import key_digest
+from retrieval.tuning import FRAGMENTS_PER_STATEMENT
+
+Vector = np.ndarray[Any, np.dtype[np.floating[Any]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A document that is one fragment: clean text, JSON text of its meta, and its vector if one is given."""
+
+    key: str
+    title: str
+    text: str
+    meta: str = "{}"
+    vector: Vector | None = None
+
+    @property
+    def embedded(self) -> str:
+        """What a model would be given."""
+        return indexed(self.title, "", self.text).embedded
+
+
+async def load(database: Database, ns: int, documents: Iterable[Prepared]) -> AsyncIterator[dict[int, str]]:
+    """Store documents batch by batch, one transaction each; gives the keys of a batch by fragment. Keys must be new."""
+    left = iter(documents)
+    while batch := list(islice(left, FRAGMENTS_PER_STATEMENT)):
+        async with database.writing() as connection:
+            stored = await store(connection, ns, batch)
+        yield stored
+
+
+async def store(connection: Connection, ns: int, batch: Sequence[Prepared]) -> dict[int, str]:
+    """Store one batch inside the caller's transaction; gives the key of each fragment."""
+    rows = await connection.fetch(
+        statement("bulk_documents"), ns,
+        [key_digest(one.key) for one in batch], [one.key for one in batch], [one.title for one in batch],
+        [one.text for one in batch], [one.meta for one in batch],
+        ["\n".join(find_identifiers(one.embedded)) for one in batch],
+        [indexed(one.title, "", one.text).words for one in batch],
+    )  # fmt: skip
+    vectors = {one.key: one.vector for one in batch if one.vector is not None}
+    placed = [(row, vectors[row["key"]]) for row in rows if row["key"] in vectors]
+    if placed:
+        await connection.execute(
+            statement("bulk_vectors"), ns, [row["fragment_id"] for row, _ in placed], [row["entity_id"] for row, _ in placed],
+            [HalfVector(vector) for _, vector in placed],
+        )  # fmt: skip
+    return {row["fragment_id"]: row["key"] for row in rows}
