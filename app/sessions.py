@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.credentials import Credentials
+from retrieval.administration.tokens import token_digest
 from retrieval.errors import Unauthenticated
-from retrieval.keys import token_digest
 from retrieval.session import Session
 from retrieval.store import Store
 

@@ -51,8 +51,3 @@ def read_id(text: str) -> tuple[Kind, int, int]:
     if public_id(kind, *found) != text or not (0 < found[0] < 2**31 and 0 < found[1] < 2**63):
         raise BadInput("The id is not one that this server gave out.")
     return kind, *found
-
-
-def token_digest(secret: str) -> bytes:
-    """What is stored of a token: SHA-256 of the secret."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

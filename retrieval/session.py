@@ -32,6 +32,7 @@ class Session:
         self.deadline = deadline
         self.request_id = request_id
         self.rights = Rights(store, identity, deadline)
+        self._identity = identity
         self._readers: dict[tuple[int, ...], Reader] = {}
         self._searches: dict[Question, Search] = {}
         self._vectors: Loader[str, np.ndarray] = Loader(self.work, self._embed)
@@ -40,6 +41,12 @@ class Session:
     async def close(self) -> None:
         """Cancel what still runs and wait until it is gone."""
         await self.work.close()
+
+    def again(self) -> Session:
+        """A session of the same caller that sees what is stored now, with a full time of its own."""
+        seconds = self.store.tuning.statement_seconds * 4
+        deadline = asyncio.get_running_loop().time() + seconds
+        return Session(self.store, self._identity, deadline=deadline, request_id=self.request_id)
 
     @stage
     async def caller(self) -> Caller:

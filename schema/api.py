@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from schema.assembly import GuardedSchema, assemble
 from schema.entity import Entity, Fragment
+from schema.mutation import Mutation
 from schema.query import Query
 from schema.scalars import SCALARS
 from schema.source import Source
+from schema.subscription import Subscription
 
 
 def make_schema() -> GuardedSchema:
     """The schema of this release."""
-    return assemble(Query, types=[Entity, Fragment, Source], scalars=SCALARS)
+    return assemble(Query, Mutation, Subscription, types=[Entity, Fragment, Source], scalars=SCALARS)
