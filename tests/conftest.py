@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from retrieval.database import Database
+from retrieval.migrations import Base, prepare
+from retrieval.store import Store
+from retrieval.tuning import Tuning
 from tests.fixtures.databases import TestServer
+from tests.fixtures.embedders import DIMENSIONS, MODEL, HashEmbedder
 
 RUN_FOLDER = "CONTEXTQL_TEST_RUN"
 
@@ -53,3 +59,30 @@ def fresh_database(database_server: TestServer) -> Iterator[Callable[[], str]]:
 def database_url(fresh_database: Callable[[], str]) -> str:
     """The URL of an empty database of this test."""
     return fresh_database()
+
+
+@pytest.fixture
+def base_url(database_server: TestServer) -> Iterator[str]:
+    """The URL of a migrated base of this test: Russian words, vectors of `tests.fixtures.embedders.HashEmbedder`."""
+    url = database_server.create(database_server.template_database("contextql_base", prepare_base))
+    prepare_base(url)  # settings of a role belong to one database and are not cloned
+    yield url
+    database_server.drop(url)
+
+
+def prepare_base(url: str) -> None:
+    """Migrate a database as the tests expect it."""
+    asyncio.run(prepared(url))
+
+
+async def prepared(url: str) -> Base:
+    """What a base of the tests was made with; made now when it is not yet."""
+    return await prepare(url, search_config="russian", embedding_model=MODEL, dimensions=DIMENSIONS)
+
+
+@pytest.fixture
+async def store(base_url: str) -> AsyncIterator[Store]:
+    """An open base with an embedder of hashes."""
+    database = await Database.open(base_url, acquire_seconds=20)
+    yield Store(database, await prepared(base_url), Tuning(), HashEmbedder())
+    await database.close()

@@ -1,0 +1,57 @@
+"""Sets and lists the members of groups; groups may hold groups, and a cycle among them does no harm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from retrieval.access import Caller
+from retrieval.administration.names import EVERYONE, check_principal, principals_by_name
+from retrieval.administration.rights import bump_rights_epoch, require_administrator
+from retrieval.administration.sql import statement
+from retrieval.database import Connection, Database
+from retrieval.errors import BadInput
+from retrieval.outcomes import ItemResult, Outcome
+from retrieval.retrying import retried
+
+
+async def set_members(database: Database, caller: Caller, group: str, members: Sequence[str]) -> list[ItemResult]:
+    """Give a group exactly these members, all or none; a result each, and one with outcome UPDATED for each that left.
+
+    Raises `Forbidden` for anyone but an administrator, `BadInput` that names unknown principals.
+    """
+
+    async def write() -> list[ItemResult]:
+        async with database.writing() as connection:
+            await require_administrator(connection, caller)
+            group_id = await group_of(connection, group)
+            wanted = await principals_by_name(connection, members)
+            removed = await connection.fetch(statement("remove_members"), group_id, list(wanted.values()))
+            added = await connection.fetch(statement("add_members"), group_id, list(wanted.values()))
+            if removed or added:
+                await bump_rights_epoch(connection)
+        new = {row["member_id"] for row in added}
+        results = [ItemResult(name, Outcome.CREATED if id in new else Outcome.UNCHANGED) for name, id in wanted.items()]
+        return results + [ItemResult(row["name"], Outcome.UPDATED, message="No longer a member.") for row in removed]
+
+    return await retried(write)
+
+
+async def list_members(database: Database, caller: Caller, group: str) -> tuple[str, ...]:
+    """The names of the members of a group, without those of groups inside it; raises `Forbidden`, `BadInput`."""
+    async with database.snapshot() as connection:
+        await require_administrator(connection, caller)
+        rows = await connection.fetch(statement("list_members"), check_principal(group))
+    return tuple(row["name"] for row in rows)
+
+
+async def group_of(connection: Connection, group: str) -> int:
+    """The id of a group whose members nobody else sets before the transaction ends."""
+    row = await connection.fetchrow(statement("lock_principal"), check_principal(group))
+    if row is None:
+        raise BadInput(f"There is no group {group!r}; create it first.")
+    if row["kind"] != "GROUP":
+        raise BadInput(f"The principal {group!r} is a {row['kind']}; only a group has members.")
+    if group == EVERYONE:
+        raise BadInput("Every authenticated principal is a member of 'everyone'; its members cannot be set.")
+    number: int = row["principal_id"]
+    return number

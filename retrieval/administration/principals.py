@@ -1,0 +1,122 @@
+"""Creates, changes, lists and deletes principals: users, groups and services."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from retrieval.access import Caller
+from retrieval.administration.names import EVERYONE, RESERVED, check_principal, check_title
+from retrieval.administration.rights import bump_rights_epoch, is_local, require_administrator
+from retrieval.administration.sql import statement
+from retrieval.database import Connection, Database
+from retrieval.errors import BadInput, Conflict, ContextQLError, Forbidden
+from retrieval.outcomes import NOTHING_DELETED, Deletion, ItemResult, Outcome
+from retrieval.retrying import retried
+
+KINDS = ("USER", "GROUP", "SERVICE")
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalInput:
+    """A principal to create or change; `kind` is USER, GROUP or SERVICE and stays as it was made."""
+
+    name: str
+    kind: str
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A principal as administrators see it, with the groups it is a member of itself."""
+
+    name: str
+    kind: str
+    title: str | None
+    administrator: bool
+    groups: tuple[str, ...]
+
+
+async def upsert_principals(database: Database, caller: Caller, principals: Sequence[PrincipalInput]) -> list[ItemResult]:
+    """Create principals or change their titles, each by itself; raises `Forbidden` for anyone but an administrator."""
+    async with database.reading() as connection:
+        await require_administrator(connection, caller)
+    return [await upsert_principal(database, caller, given) for given in principals]
+
+
+async def upsert_principal(database: Database, caller: Caller, given: PrincipalInput) -> ItemResult:
+    """Create or change one principal; what is wrong with it stands in its result."""
+
+    async def write() -> Outcome:
+        async with database.writing() as connection:
+            await require_administrator(connection, caller)
+            return await store(connection, given)
+
+    try:
+        return ItemResult(given.name, await retried(write))
+    except Forbidden:
+        raise
+    except ContextQLError as error:
+        return ItemResult.failed(given.name, error)
+
+
+async def store(connection: Connection, given: PrincipalInput) -> Outcome:
+    """Create or change one principal inside the caller's transaction."""
+    name, title = check_principal(given.name), check_title(given.title)
+    if name in RESERVED:
+        raise BadInput(f"The name {name!r} is reserved; choose another one.")
+    if given.kind not in KINDS:
+        raise BadInput(f"The kind of a principal is one of {', '.join(KINDS)}.")
+    if await connection.fetchval(statement("create_principal"), name, given.kind, title) is not None:
+        return Outcome.CREATED
+    row = await connection.fetchrow(statement("lock_principal"), name)
+    if row is None or row["kind"] != given.kind:
+        kind = given.kind if row is None else row["kind"]
+        raise Conflict(f"The principal {name!r} is a {kind}; delete it first to make it something else.")
+    if title is None or row["title"] == title:
+        return Outcome.UNCHANGED
+    await connection.execute("update principal set title = $2 where principal_id = $1", row["principal_id"], title)
+    return Outcome.UPDATED
+
+
+async def make_administrator(database: Database, given: PrincipalInput) -> Outcome:
+    """Create an administrator of the server, or make a user or service one; only the command line calls this."""
+    if given.kind == "GROUP":
+        raise BadInput("A group cannot be an administrator; name a user or a service.")
+
+    async def write() -> Outcome:
+        async with database.writing() as connection:
+            outcome = await store(connection, given)
+            raised = await connection.fetchval(statement("raise_administrator"), check_principal(given.name))
+            if raised is not None:
+                await bump_rights_epoch(connection)
+            return Outcome.UPDATED if raised is not None and outcome is Outcome.UNCHANGED else outcome
+
+    return await retried(write)
+
+
+async def list_principals(database: Database, caller: Caller) -> tuple[Principal, ...]:
+    """All principals by name; raises `Forbidden` for anyone but an administrator."""
+    async with database.reading() as connection:
+        await require_administrator(connection, caller)
+        rows = await connection.fetch(statement("list_principals"))
+    return tuple(Principal(row["name"], row["kind"], row["title"], row["administrator"], tuple(row["groups"])) for row in rows)
+
+
+async def delete_principal(database: Database, caller: Caller, name: str) -> Deletion:
+    """Delete a principal with its tokens, memberships and grants: one of the same name made later inherits nothing."""
+    if name == EVERYONE:
+        raise BadInput("The group 'everyone' cannot be deleted; revoke its grants instead.")
+
+    async def write() -> Deletion:
+        async with database.writing() as connection:
+            await require_administrator(connection, caller)
+            row = await connection.fetchrow(statement("delete_principal"), check_principal(name))
+            if row is None:
+                return NOTHING_DELETED
+            if row["principal_id"] == caller.principal_id and not is_local(caller):
+                raise BadInput("You cannot delete yourself.")
+            await bump_rights_epoch(connection)
+            return Deletion(True, {kind: row[kind] for kind in ("tokens", "memberships", "grants")} | {"principals": 1})
+
+    return await retried(write)

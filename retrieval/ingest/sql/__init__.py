@@ -1,0 +1,14 @@
+"""Write statements of documents, the queue and the statistics, one a file; each can be pasted into psql and explained."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def statement(name: str) -> str:
+    """The text of a statement as it stands in its file."""
+    return (FOLDER / f"{name}.sql").read_text(encoding="utf-8")

@@ -1,0 +1,5 @@
+-- Adds the links of an entity that are new; they wait until their target is there.
+-- $1 namespace, $2 entity, $3 digests of the targets, $4 their keys
+insert into link (ns, entity_id, target_digest, target_key)
+select $1, $2, t.digest, t.key from unnest($3::bytea[], $4::text[]) as t(digest, key) order by t.digest
+on conflict (ns, entity_id, target_digest) do nothing

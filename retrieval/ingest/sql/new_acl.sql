@@ -1,0 +1,3 @@
+-- A permission set of its own for one restricted entity.
+-- no parameters
+select nextval('acl_id')::int
