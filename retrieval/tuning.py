@@ -89,6 +89,7 @@ TITLE_LENGTH = 2_000
 NAME_LENGTH = 200
 PRINCIPAL_LENGTH = 500
 PATH_LENGTH = 2_000
+URI_LENGTH = 8_000
 SCOPES_MOST = 100
 SCOPE_LENGTH = 500
 META_PAIRS, META_BYTES, META_LEVELS = 64, 8_192, 3
@@ -105,6 +106,10 @@ CLAIM_SECONDS = 60.0
 EMBEDDING_DELAY = 2.0
 EMBEDDING_DELAY_MOST = 3_600.0
 OUTAGE_DELAY_MOST = 60.0
-# Worker: seconds between looks at an empty queue, and a lease of the statistics
+# Worker: seconds between looks at an empty queue, of a lease, before listening again; the share of time that statistics may take
 POLL_SECONDS = 1.0
-LEASE_SECONDS = 600.0
+LEASE_SECONDS = 60.0
+LISTEN_AGAIN_SECONDS = 30.0
+STATISTICS_SHARE = 0.05
+# Documents of a folder that are stored at the same time
+FOLDER_WRITERS = 3

@@ -81,6 +81,11 @@ def read_folder(path: Path) -> Iterator[FileText | SkippedFile]:
         raise BadInput(f"{path} does not exist or is no file and no folder; give the path of one.")
 
 
+def count_files(path: Path) -> int:
+    """How many files `read_folder` will give, for a progress bar."""
+    return 1 if path.is_file() else sum(1 for _ in _files(path.resolve()))
+
+
 def decode(content: bytes) -> str:
     """The text of a file: UTF-8, or UTF-16 and UTF-32 with a byte order mark, which is removed. Raises `BadInput` otherwise."""
     encoding = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), None)

@@ -27,6 +27,7 @@ from retrieval.tuning import (
     SCOPES_MOST,
     SOURCE_BYTES,
     TITLE_LENGTH,
+    URI_LENGTH,
     Tuning,
 )
 
@@ -189,7 +190,7 @@ def check_origin(origin: Origin) -> Origin:
     """The provenance within its limits."""
     return Origin(
         connector=check_optional("origin.connector", origin.connector, NAME_LENGTH),
-        uri=check_optional("origin.uri", origin.uri, PATH_LENGTH),
+        uri=check_optional("origin.uri", origin.uri, URI_LENGTH),
         author=check_optional("origin.author", origin.author, PATH_LENGTH),
         fetched_at=check_moment("origin.fetchedAt", origin.fetched_at),
     )

@@ -1,0 +1,109 @@
+"""Works in the background: embeds what waits and refreshes statistics that are due."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+import asyncpg
+
+from retrieval.errors import ContextQLError
+from retrieval.ingest.leases import drop_lease, take_lease
+from retrieval.ingest.queue import embed_pending
+from retrieval.ingest.statistics import due_namespaces, refresh_statistics
+from retrieval.ingest.write import connect_links
+from retrieval.store import Store
+from retrieval.tuning import LISTEN_AGAIN_SECONDS, POLL_SECONDS, STATISTICS_SHARE
+
+log = logging.getLogger(__name__)
+
+CHANNEL = "contextql_queue"
+STATISTICS = "statistics"
+
+
+class Worker:
+    """One of any number of workers, in the server or a process of its own; the tables are all that they share."""
+
+    def __init__(self, store: Store, poll_seconds: float = POLL_SECONDS) -> None:
+        self.store = store
+        self.holder = uuid.uuid4().hex
+        self.poll_seconds = poll_seconds
+        self.hint = asyncio.Event()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set; what is under way is given back to the queue. A database that is away is waited for."""
+        tasks = [
+            asyncio.create_task(coroutine)
+            for coroutine in (self.repeat(self.embed), self.repeat(self.refresh_due), self.listen())
+        ]
+        try:
+            await stop.wait()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def repeat(self, step: Callable[[], Awaitable[float]]) -> None:
+        """Run a step again and again, with the pauses it asks for; failures are logged once until it succeeds again."""
+        failing = False
+        while True:
+            try:
+                pause, failing = await step(), False
+            except Exception as error:
+                pause = 5 * self.poll_seconds
+                if not failing:
+                    log.warning("worker_waits", extra={"reason": str(error)}, exc_info=not isinstance(error, ContextQLError))
+                failing = True
+            if pause:
+                await self.wait(pause)
+
+    async def wait(self, seconds: float) -> None:
+        """Sleep, or less when a hint comes."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.hint.wait(), seconds)
+        self.hint.clear()
+
+    async def embed(self) -> float:
+        """Embed one batch; gives the seconds to wait before the next."""
+        embedder = self.store.embedder
+        if embedder is None or not await embed_pending(self.store, embedder.batch_size):
+            return self.poll_seconds
+        return 0.0
+
+    async def refresh_due(self) -> float:
+        """Refresh the statistics that are due unless another process does; gives the seconds to wait before the next time."""
+        database, started = self.store.database, perf_counter()
+        due = await due_namespaces(database)
+        if not due or not await take_lease(database, STATISTICS, self.holder):
+            return self.poll_seconds
+        try:
+            for ns in due:
+                await connect_links(database, ns)
+                await refresh_statistics(database, ns)
+                await take_lease(database, STATISTICS, self.holder)
+        finally:
+            await drop_lease(database, STATISTICS, self.holder)
+        return max(self.poll_seconds, (perf_counter() - started) / STATISTICS_SHARE)
+
+    async def listen(self) -> None:
+        """Turn notifications into hints; without them the queue is looked at every second all the same."""
+        while True:
+            closed = asyncio.Event()
+            with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+                connection = await asyncpg.connect(self.store.database.direct_url, timeout=10)
+                try:
+                    connection.add_termination_listener(lambda _, closed=closed: closed.set())
+                    await connection.add_listener(CHANNEL, self.on_hint)
+                    await closed.wait()
+                finally:
+                    connection.terminate()
+            await asyncio.sleep(LISTEN_AGAIN_SECONDS)
+
+    def on_hint(self, *_: Any) -> None:
+        """A writer says that something waits."""
+        self.hint.set()
