@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from graphql import parse
+from graphql import parse, validate
 from playwright.sync_api import Page, sync_playwright
 
 from app.graphiql import FILES
+from schema.api import make_schema
 from tests.app.edge_world import World, edge
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -63,11 +64,14 @@ def test_licences_are_shipped_with_the_files() -> None:
     ]
 
 
-def test_every_example_parses_and_declares_its_variables() -> None:
+def test_every_example_fits_the_schema_and_declares_its_variables() -> None:
+    schema = make_schema()._schema
     examples = json.loads((FILES / "examples.json").read_text())
     assert len(examples) >= 5
     for example in examples:
-        (operation,) = parse("\n".join(example["query"])).definitions
+        document = parse("\n".join(example["query"]))
+        assert validate(schema, document) == []
+        (operation,) = document.definitions
         declared = {variable.variable.name.value for variable in operation.variable_definitions or ()}
         assert declared == set(example.get("variables", {}))
 
@@ -100,6 +104,29 @@ def result_of(page: Page, query: str) -> str:
             return text
         page.wait_for_timeout(50)
     raise AssertionError("no result appeared")
+
+
+VARIABLES = "document.querySelectorAll('.graphiql-editor-tool .CodeMirror')[0].CodeMirror.getValue()"
+
+
+def test_the_first_example_stands_ready_and_stays_after_a_reload(page: tuple[Page, list[str], list[str]]) -> None:
+    shown, _, complaints = page
+    tabs = shown.locator(".graphiql-tab").count()
+    for _ in range(2):
+        assert "question" in shown.evaluate(VARIABLES)
+        assert "query Hits" in shown.inner_text(".graphiql-query-editor")
+        shown.reload()
+        shown.wait_for_selector(".graphiql-execute-button")
+        assert shown.locator(".graphiql-tab").count() == tabs
+    assert complaints == []
+
+
+def test_a_link_opens_with_its_query(served_edge: Edge, page: tuple[Page, list[str], list[str]]) -> None:
+    _, client = served_edge
+    shown, _, _ = page
+    shown.goto(str(client.base_url.join("/graphql?query=%7B%20hello%20%7D")))
+    shown.wait_for_selector(".graphiql-execute-button")
+    assert "{ hello }" in shown.inner_text(".graphiql-query-editor")
 
 
 def test_the_page_runs_queries_and_subscriptions_and_asks_no_other_origin(

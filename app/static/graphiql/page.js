@@ -34,8 +34,16 @@ function tabOf(example) {
   return {
     query: example.query.join("\n"),
     variables: example.variables ? JSON.stringify(example.variables, null, 2) : "",
-    headers: "{}",
+    headers: "",
   };
+}
+
+// On the first visit GraphiQL takes its editors' contents from its storage and not from the tab that it opens.
+function openFirst(tab) {
+  if (!localStorage.getItem("graphiql:tabState")) {
+    localStorage.setItem("graphiql:query", tab.query);
+    localStorage.setItem("graphiql:variables", tab.variables);
+  }
 }
 
 // A link such as /graphql?query=… opens with that query.
@@ -46,10 +54,12 @@ function ofLink() {
 
 async function show() {
   const examples = await (await fetch(new URL("examples.json", files))).json();
+  const tabs = examples.map(tabOf);
+  openFirst(tabs[0]);
   ReactDOM.createRoot(document.getElementById("graphiql")).render(
     React.createElement(GraphiQL, {
       fetcher,
-      defaultTabs: examples.map(tabOf),
+      defaultTabs: tabs,
       defaultEditorToolsVisibility: true,
       shouldPersistHeaders: true,
       ...ofLink(),
