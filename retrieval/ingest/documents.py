@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from retrieval.errors import BadInput, LimitExceeded
+from retrieval.errors import BadInput
 from retrieval.identifiers import find_identifiers
-from retrieval.ingest.front_matter import clean_meta
 from retrieval.ingest.html import read_html
 from retrieval.ingest.links import Link, resolve_links
 from retrieval.ingest.markdown import read_markdown
+from retrieval.ingest.source_input import check_content, check_meta
 from retrieval.ingest.splitting import Piece, Section, split
-from retrieval.text import blank, clean, fold, stored, strict
-from retrieval.tuning import LONGEST_WORD_BYTES, SOURCE_BYTES, TITLE_CHARACTERS, Tuning
+from retrieval.keys import check_key
+from retrieval.text import blank, clean, fold
+from retrieval.tuning import LONGEST_WORD_BYTES, TITLE_CHARACTERS, Tuning
 
 MEDIA_TYPES = ("text/markdown", "text/plain", "text/html")
 _KEY_CHARACTERS = Tuning().key_most
@@ -59,13 +60,11 @@ def read_document(
 ) -> Document:
     """Read one source; a given title and given tags win over those in the content.
 
-    Raises `BadInput` for an unknown media type, a bad key, lone surrogates and an empty text, `LimitExceeded` over 16 MB.
+    Raises `BadInput` for an unknown media type, a bad key, bad tags, a lone surrogate, an empty text, or one over 16 MB.
     """
-    key = checked_key(key)
+    key = check_key(key, _KEY_CHARACTERS)
     kind = _checked_media_type(media_type)
-    text = stored(content, "The content").removeprefix("\ufeff")
-    if len(text) > SOURCE_BYTES or len(text.encode()) > SOURCE_BYTES:
-        raise LimitExceeded(f"The content is larger than {SOURCE_BYTES // 2**20} MB; split it into several sources.")
+    text = check_content(content).removeprefix("\ufeff")
     indexed = _LINE_END.sub("\n", clean(text))
     reading = _read(kind, indexed)
     heading = reading.first_heading
@@ -76,19 +75,9 @@ def read_document(
         pieces = split([Section((), heading)], named)
     if not pieces:
         raise BadInput("The content is empty: it has no text to search; leave the source out or send its text.")
-    tags = reading.meta | clean_meta(meta or {})
+    tags = check_meta(reading.meta | dict(meta or {}))
     dropped = sum(len(word.encode()) > LONGEST_WORD_BYTES for word in _LONG_WORD.findall(indexed))
     return Document(key, chosen, text, kind, tags, pieces, resolve_links(key, reading.addresses), dropped)
-
-
-def checked_key(key: str) -> str:
-    """The key in composed form; an opaque text that is never used as a path. Raises `BadInput` when it cannot be one."""
-    key = strict(key, "The key")
-    if blank(key):
-        raise BadInput("The key is empty; give each source a key, such as its path.")
-    if len(key) > _KEY_CHARACTERS:
-        raise BadInput(f"The key has {len(key):,} characters; at most {_KEY_CHARACTERS:,} are allowed.")
-    return key
 
 
 def _checked_media_type(media_type: str) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from retrieval.ingest.source_input import Origin, SourceInput
 from retrieval.tuning import Tuning
 
 SCHEMA_NAME = "source.schema.json"
@@ -71,7 +72,7 @@ class BadLine:
     message: str
 
 
-def read_sources(lines: Iterable[str | bytes]) -> Iterator[tuple[int, SourceLine] | BadLine]:
+def read_sources(lines: Iterable[str | bytes]) -> Iterator[tuple[int, SourceInput] | BadLine]:
     """Read each line by itself: its number and source, or what is wrong with it; blank lines are passed over."""
     for number, line in enumerate(lines, start=1):
         raw = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
@@ -86,15 +87,36 @@ def source_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_NAME} | SourceLine.model_json_schema()
 
 
-def _read_line(number: int, raw: bytes) -> tuple[int, SourceLine] | BadLine:
+def _read_line(number: int, raw: bytes) -> tuple[int, SourceInput] | BadLine:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         return BadLine(number, f"Line {number} is not JSON ({error.msg[:200]}); each line is one object, see {SCHEMA_NAME}.")
     try:
-        return number, SourceLine.model_validate_json(orjson.dumps(value))
+        return number, _source(SourceLine.model_validate_json(orjson.dumps(value)))
     except (ValidationError, orjson.JSONEncodeError) as error:
         return BadLine(number, f"Line {number} does not follow {SCHEMA_NAME}: {_reasons(error)}.")
+
+
+def _source(line: SourceLine) -> SourceInput:
+    origin = line.origin
+    return SourceInput(
+        key=line.key,
+        content=line.content,
+        kind=line.kind.value,
+        type=line.type,
+        title=line.title,
+        source_path=line.sourcePath,
+        media_type=line.mediaType,
+        meta=line.meta,
+        attributes=line.attributes,
+        status=line.status,
+        relevance_scopes=line.relevanceScopes,
+        restricted=line.restricted,
+        readers=line.readers,
+        occurred_at=line.occurredAt,
+        origin=None if origin is None else Origin(origin.connector, origin.uri, origin.author, origin.fetchedAt),
+    )
 
 
 def _reasons(error: ValidationError | orjson.JSONEncodeError) -> str:

@@ -44,7 +44,7 @@ def _resolve(key: str, address: str) -> Link | None:
     if not path or "{{" in path or _CONTROL.search(unquote(address)) is not None:  # a template's {{ variable }} is no place
         return None
     target = _resolve_address(key, path) if _SCHEME.match(key) else _resolve_path(key, path)
-    if target is None or target == key or len(target) > _KEY_CHARACTERS:
+    if target is None or clean(target) == clean(key) or len(target) > _KEY_CHARACTERS:
         return None
     return Link(clean(target), clean(unquote(anchor)))
 
