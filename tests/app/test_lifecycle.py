@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -33,7 +34,8 @@ asyncio.run(server(make_app(World(), drain=drain), drain, host="127.0.0.1", port
 
 @contextmanager
 def process(drain_seconds: int) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
-    port = 20_000 + time.monotonic_ns() % 20_000
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     command = [sys.executable, "-c", PROGRAM, str(port), str(drain_seconds)]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
@@ -57,17 +59,17 @@ def test_requests_end_sockets_are_told_and_the_code_is_0() -> None:
         answers: list[httpx.Response] = []
         request = threading.Thread(target=lambda: answers.append(ask(client, "{ slow(seconds: 1) }")))
         url = f"ws://127.0.0.1:{client.base_url.port}/graphql"
-        with connect(url, subprotocols=[Subprotocol("graphql-transport-ws")]) as socket:
-            socket.send(json.dumps({"type": "connection_init"}))
-            socket.recv(timeout=5)
+        with connect(url, subprotocols=[Subprotocol("graphql-transport-ws")]) as connection:
+            connection.send(json.dumps({"type": "connection_init"}))
+            connection.recv(timeout=5)
             ticks = {"query": "subscription { ticks(count: 1000, pause: 60) }"}
-            socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": ticks}))
-            socket.recv(timeout=5)
+            connection.send(json.dumps({"type": "subscribe", "id": "1", "payload": ticks}))
+            connection.recv(timeout=5)
             request.start()
             time.sleep(0.3)
             running.send_signal(signal.SIGTERM)
             with pytest.raises(ConnectionClosed) as caught:
-                socket.recv(timeout=5)
+                connection.recv(timeout=5)
             assert caught.value.rcvd is not None
             assert caught.value.rcvd.code in (1001, 1012)
         assert not alive(client)
