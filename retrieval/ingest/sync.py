@@ -49,6 +49,8 @@ class Run:
     """One walk through a folder by a few writers."""
 
     def __init__(self, database: Database, base: Base, caller: Caller, namespace: str, path: Path) -> None:
+        if not path.exists():
+            raise BadInput(f"{path} does not exist; give the path of a file or a folder.")
         self.database, self.base, self.caller, self.namespace = database, base, caller, namespace
         folder = path.resolve().parent if path.is_file() else path.resolve()
         self.prefix = f"file://{folder.as_posix().rstrip('/')}/"
@@ -135,8 +137,6 @@ async def ingest_folder(
     from it are deleted with their entity; what other writers stored stays. Needs WRITER, with `sync` ADMIN. Raises `BadInput`
     when the path does not exist, `NamespaceNotFound`, `Forbidden`.
     """
-    if not path.exists():
-        raise BadInput(f"{path} does not exist; give the path of a file or a folder.")
     async with database.writing() as connection:
         ns = await require(connection, caller, namespace, "ADMIN" if sync else "WRITER")
     run = Run(database, base, caller, namespace, path)
