@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
@@ -20,12 +20,19 @@ from retrieval.store import Store
 from schema.api import make_schema
 
 
+async def nothing(store: Store) -> None:
+    """Prepare nothing."""
+
+
 @asynccontextmanager
-async def running_app(settings: Settings, drain: Drain) -> AsyncIterator[Starlette]:
-    """The whole application over an open store; its background work stops with it."""
+async def running_app(
+    settings: Settings, drain: Drain, prepare: Callable[[Store], Awaitable[None]] = nothing
+) -> AsyncIterator[Starlette]:
+    """The whole application over an open store that `prepare` has seen first; its background work stops with it."""
     telemetry = Telemetry()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings, Watching(telemetry)))
+        await prepare(store)
         await stack.enter_async_context(background_work(store))
         yield application(settings, store, telemetry, drain)
 

@@ -45,14 +45,46 @@ class Report:
     removed: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is said of every document of a folder; `source_path` comes before the key.
+
+    A line of JSON Lines speaks for itself, except for rights that it leaves out.
+    """
+
+    kind: str = "DOCUMENT"
+    type: str = "document"
+    source_path: str | None = None
+    restricted: bool | None = None
+    readers: tuple[str, ...] | None = None
+
+    def of_file(self, file: FileText, origin: Origin) -> SourceInput:
+        """A file as a source."""
+        path = file.key if self.source_path is None else f"{self.source_path.rstrip('/')}/{file.key}"
+        return SourceInput(
+            file.key, file.text, self.kind, self.type, source_path=path, media_type=file.media_type,
+            restricted=self.restricted, readers=self.readers, origin=origin,
+        )  # fmt: skip
+
+    def of_line(self, source: SourceInput) -> SourceInput:
+        """A line that says nothing of its rights gets those of the folder."""
+        if source.restricted is not None or source.readers is not None:
+            return source
+        return replace(source, restricted=self.restricted, readers=self.readers)
+
+
+AS_IT_IS = Shape()
+
+
 class Run:
     """One walk through a folder by a few writers."""
 
-    def __init__(self, database: Database, base: Base, caller: Caller, namespace: str, path: Path) -> None:
+    def __init__(self, database: Database, base: Base, caller: Caller, namespace: str, path: Path, shape: Shape) -> None:
         if not path.exists():
             raise BadInput(f"{path} does not exist; give the path of a file or a folder.")
         self.database, self.base, self.caller, self.namespace = database, base, caller, namespace
         folder = path.resolve().parent if path.is_file() else path.resolve()
+        self.shape = shape
         self.prefix = f"file://{folder.as_posix().rstrip('/')}/"
         self.files: Iterator[FileText | SkippedFile] = read_folder(path)
         self.total = count_files(path)
@@ -71,9 +103,7 @@ class Run:
                 await self.store_lines(file)
             else:
                 origin = Origin(CONNECTOR, self.prefix + file.key)
-                await self.store(
-                    SourceInput(file.key, file.text, source_path=file.key, media_type=file.media_type, origin=origin)
-                )
+                await self.store(self.shape.of_file(file, origin))
             self.done += 1
             on_progress(Progress(self.done, max(self.total, self.done), file.key))
 
@@ -97,7 +127,7 @@ class Run:
                 self.count(failure)
                 self.unread.append(place)
             else:
-                source = line[1]
+                source = self.shape.of_line(line[1])
                 await self.store(replace(source, origin=source.origin or Origin(CONNECTOR, place + source.key)))
 
     async def store(self, source: SourceInput) -> None:
@@ -128,6 +158,7 @@ async def ingest_folder(
     namespace: str,
     path: Path,
     *,
+    shape: Shape = AS_IT_IS,
     sync: bool = False,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Report:
@@ -139,7 +170,7 @@ async def ingest_folder(
     """
     async with database.writing() as connection:
         ns = await require(connection, caller, namespace, "ADMIN" if sync else "WRITER")
-    run = Run(database, base, caller, namespace, path)
+    run = Run(database, base, caller, namespace, path, shape)
     async with asyncio.TaskGroup() as group:
         for _ in range(FOLDER_WRITERS):
             group.create_task(run.write(on_progress))
