@@ -168,41 +168,18 @@ async def test_rights_left_out_stay_and_given_ones_are_on_every_row(store: Store
     assert await values(store, readers) == []
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
+async def test_a_refused_source_says_why_and_leaves_nothing(store: Store) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"key": "k" * 2_001}, "2,001"),
-        ({"key": " "}, "empty"),
-        ({"key": "a\x00b"}, "NUL"),
-        ({"content": ""}, "empty"),
         ({"content": " \n\t"}, "empty"),
-        ({"content": "a\ud800b"}, "surrogate"),
-        ({"content": "я" * 8_400_000}, "16 MB"),
-        ({"title": "t" * 2_001}, "2,001"),
-        ({"type": "t" * 201}, "201"),
-        ({"type": ""}, "empty"),
-        ({"kind": "NOTE"}, "kind"),
-        ({"source_path": "p" * 2_001}, "2,001"),
-        ({"relevance_scopes": ["s"] * 101}, "101"),
-        ({"relevance_scopes": ["s" * 501]}, "501"),
-        ({"meta": {str(number): 1 for number in range(65)}}, "64"),
-        ({"meta": {"a": {"b": {"c": {"d": 1}}}}}, "levels"),
-        ({"meta": {"a": "x" * 9_000}}, "8,192"),
-        ({"meta": {"a": float("nan")}}, "nan"),
-        ({"meta": {"a": 2**70}}, "JSON"),
-        ({"attributes": {"a": "x" * 70_000}}, "65,536"),
-        ({"occurred_at": datetime(2026, 1, 1)}, "zone"),  # noqa: DTZ001
+        ({"media_type": "image/png"}, "image/png"),
         ({"readers": ["nobody"], "restricted": True}, "nobody"),
         ({"readers": ["everyone"]}, "restricted"),
-        ({"readers": ["everyone"], "restricted": False}, "restricted"),
-        ({"media_type": "image/png"}, "image/png"),
-    ],
-    ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
-)
-async def test_a_bad_source_is_refused_with_a_sentence_and_leaves_nothing(store: Store, given: dict[str, Any], says: str) -> None:
-    result = await put(store, **({"key": "a", "content": "текст"} | given))
-    assert (result.outcome, result.code) == (Outcome.FAILED, "BAD_INPUT")
-    assert says in str(result.message)
+    ]
+    for given, says in cases:
+        result = await put(store, **({"key": "a", "content": "текст"} | given))
+        assert (result.outcome, result.code) == (Outcome.FAILED, "BAD_INPUT")
+        assert says in str(result.message)
     assert not any((await row_counts(store)).values())
 
 
