@@ -1,0 +1,48 @@
+"""A database that goes away and comes back needs no restart of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.embedded import embedded_database_url
+from tests.fixtures.databases import FAST
+from tests.fixtures.world import opened, served
+
+ASK = {"query": '{ knowledge { isEmpty } search(question: "файл") { hits { score } } }'}
+
+
+def kill(data_dir: Path) -> None:
+    """End the whole PostgreSQL of a folder at once, as a power cut would."""
+    postmaster = psutil.Process(int((data_dir / "postgres" / "cluster" / "postmaster.pid").read_text().split()[0]))
+    for process in [postmaster, *postmaster.children(recursive=True)]:
+        os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.timeout(60)
+async def test_requests_fail_clearly_while_it_is_down_and_work_when_it_is_back(tmp_path: Path) -> None:
+    database = embedded_database_url(tmp_path, FAST)
+    try:
+        async with opened(database.url, size=3) as store, served(store, local_admin=True) as client:
+            assert (await client.post("/graphql", json=ASK)).json()["data"]["knowledge"]["isEmpty"] is True
+            kill(tmp_path)
+            for _ in range(4):  # more often than there are connections in the pool
+                answer = await client.post("/graphql", json=ASK)
+                assert answer.status_code == 503
+                assert {error["extensions"]["code"] for error in answer.json()["errors"]} == {"DATABASE_UNAVAILABLE"}
+                assert "postgres" not in answer.text.lower()
+            assert (await client.get("/readyz")).status_code == 503
+            assert (await client.get("/healthz")).status_code == 200
+            again = await asyncio.to_thread(embedded_database_url, tmp_path, FAST)
+            async with asyncio.timeout(5):
+                while (await client.post("/graphql", json=ASK)).status_code != 200:
+                    await asyncio.sleep(0.1)
+            assert (await client.get("/readyz")).status_code == 200
+            again.close()
+    finally:
+        database.close()
