@@ -25,6 +25,7 @@ _SHALLOW_TAGS = """
     area base br col embed hr img input link meta source track wbr p li dt dd option tr td th thead tbody tfoot
 """
 _SHALLOW = frozenset(_SHALLOW_TAGS.split())
+_LINES_OF_THEIR_OWN = frozenset({"br", "tr", "li", "dt", "dd"})
 _SPACE = re.compile(r"\s+")
 _LINES = re.compile(r" *\n *")
 _SPACES = re.compile(r" {2,}")
@@ -114,10 +115,11 @@ class _Walk:
             self.open_heading()
         elif tag == "pre":
             self.preformatted -= 1
-        self.separate(tag)
+        if tag not in _LINES_OF_THEIR_OWN:
+            self.separate(tag)
 
     def separate(self, tag: str) -> None:
-        if tag in ("br", "tr", "li", "option", "dt", "dd"):
+        if tag in _LINES_OF_THEIR_OWN:
             self.parts.append("\n")
         elif tag in ("td", "th"):
             self.parts.append(" ")

@@ -24,18 +24,23 @@ from retrieval.tuning import HEADING_CHARACTERS
 _BLOCKS = MarkdownIt("commonmark").use(front_matter_plugin).disable(["inline", "text_join"])
 _INLINE = MarkdownIt("commonmark")
 _HEADING_ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*\Z")
+_DIRECTIVE_CHARACTERS = 500
 _INCLUDE = re.compile(r"\s*\{[*!].*[*!]\}\s*")
 _ADMONITION = re.compile(r"\s*/{3,}(?:\s*([A-Za-z][\w-]*)\s*(?:\|\s*(.*))?)?\s*")
 # Code spans are matched first and kept as they are.
-_SPAN_OR_TERM = re.compile(r'(`+[^`\n]+`+)|<(abbr|dfn)\s[^<>\n]*?title="([^"<>\n]*)"[^<>\n]*>([^<>\n]*)</(?:abbr|dfn)>')
-_SPAN_OR_TAG = re.compile(
-    r"(`+[^`\n]+`+)|<!--.*?-->|</?(?:a|abbr|b|br|center|dfn|em|font|i|img|kbd|small|span|strong|sub|sup|u)(?:\s[^<>\n]*)?/?>"
+# Every pattern here is linear: what it repeats is possessive, stops at what could begin another match, or is bounded.
+_SPAN_OR_TERM = re.compile(
+    r'((?<!`)`++[^`\n]++`++)|<(abbr|dfn)\s[^<>\n]{0,200}?title="([^"<>\n]{0,500})"[^<>\n]{0,200}>([^<>\n]*+)</(?:abbr|dfn)>'
 )
+_SPAN_OR_TAG = re.compile(
+    r"((?<!`)`++[^`\n]++`++)|<!--[^<>\n]*+>|</?(?:a|abbr|b|br|center|dfn|em|font|i|img|kbd|small|span|strong|sub|sup|u)(?:\s[^<>\n]*)?/?>"
+)
+_RULES_ONLY = re.compile(r"[\s\-*_=~`|#>/]*")
 _LAYOUT_TAG = re.compile(r"</?(?:font|span|b|u)(?:\s[^<>\n]*)?>")
 _LINK_ATTRIBUTES = re.compile(r"(?<=\))\{\s*[.#:][^{}\n]*\}")
-_CODE_SPAN = re.compile(r"`+[^`\n]+`+")
+_CODE_SPAN = re.compile(r"(?<!`)`++[^`\n]++`++")
 _LINK = re.compile(
-    r"(!?)\[(?:[^\[\]\\]|\\.|\[[^\[\]]*+\])*+\]\(\s*+(?:<([^<>\n]*+)>|([^\s()<>]*+(?:\([^\s()<>]*+\)[^\s()<>]*+)*+))"
+    r"(?<!\\)(!?)\[(?:[^\[\]\\]|\\.|\[[^\[\]]*+\])*+\]\(\s*+(?:<([^<>\n]*+)>|([^\s()<>]*+(?:\([^\s()<>]*+\)[^\s()<>]*+)*+))"
 )
 _ANCHOR_TAG = re.compile(r"""<a\s[^<>]*?href\s*=\s*["']([^"'<>\s]+)""")
 
@@ -91,7 +96,7 @@ def _stretches(tokens: list[Token], first: int, last: int) -> Iterator[tuple[int
 
 
 def _joined(lines: list[str | None]) -> str:
-    """The lines without those left out, and without the second of two blank lines around one that is left out."""
+    """The lines that are kept, one blank line where one was left out between two; empty when only rules remain."""
     kept: list[str] = []
     left_out = False
     for line in lines:
@@ -100,7 +105,8 @@ def _joined(lines: list[str | None]) -> str:
         elif line.strip() or not (left_out and kept and not kept[-1].strip()):
             kept.append(line)
             left_out = False
-    return "\n".join(kept).strip("\n").rstrip()
+    text = "\n".join(kept).strip("\n").rstrip()
+    return "" if _RULES_ONLY.fullmatch(text) is not None else text
 
 
 def plain_heading(content: str) -> str:
@@ -109,9 +115,9 @@ def plain_heading(content: str) -> str:
     >>> plain_heading("`UploadFile` и [FastAPI](https://fastapi.tiangolo.com) { #uploadfile }")
     'UploadFile и FastAPI'
     """
-    content = _HEADING_ATTRIBUTES.sub("", content)
-    if len(content) > 10 * HEADING_CHARACTERS:  # nobody's heading: the inline rules are not made for a megabyte
+    if len(content) > 10 * HEADING_CHARACTERS:  # nobody's heading: these rules are not made for a megabyte
         return " ".join(content.split())
+    content = _HEADING_ATTRIBUTES.sub("", content)
     parts = []
     for token in _INLINE.parseInline(content)[0].children or ():
         if token.type in ("text", "code_inline"):
@@ -135,7 +141,7 @@ def _code_and_html(lines: list[str], tokens: list[Token]) -> list[str | None]:
         else:
             console = token.info.split(maxsplit=1)[:1] == ["console"]
             for number in range(start, end):
-                if _INCLUDE.fullmatch(lines[number]) is not None:
+                if len(lines[number]) <= _DIRECTIVE_CHARACTERS and _INCLUDE.fullmatch(lines[number]) is not None:
                     written[number] = None
                 elif console:  # a terminal's colours, written as HTML
                     written[number] = _LAYOUT_TAG.sub("", lines[number])
@@ -146,12 +152,13 @@ def _code_and_html(lines: list[str], tokens: list[Token]) -> list[str | None]:
 
 
 def _prose(line: str) -> str | None:
-    if _INCLUDE.fullmatch(line) is not None:
-        return None
-    admonition = _ADMONITION.fullmatch(line)
-    if admonition is not None:
-        kind, title = admonition.groups()
-        return f"{title or kind.capitalize()}:" if kind else None
+    if len(line) <= _DIRECTIVE_CHARACTERS:
+        if _INCLUDE.fullmatch(line) is not None:
+            return None
+        admonition = _ADMONITION.fullmatch(line)
+        if admonition is not None:
+            kind, title = admonition.groups()
+            return f"{title or kind.capitalize()}:" if kind else None
     if "<" in line:
         line = _SPAN_OR_TERM.sub(lambda found: found[1] or f"{found[4]} ({found[3]})", line)
         line = _SPAN_OR_TAG.sub(lambda found: found[1] or "", line)

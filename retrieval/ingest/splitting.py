@@ -20,7 +20,6 @@ from retrieval.tuning import (
 )
 
 HEADING_SEPARATOR = " › "
-_RULES_ONLY = re.compile(r"[\s\-*_=~`|#>/]*")
 _SPACE = re.compile(r"\s")
 _PLAY = 1.2  # how far a piece may pass the equal share to end with a paragraph or a sentence
 
@@ -64,7 +63,7 @@ def _identifiers(path: str, text: str, more: tuple[str, ...]) -> tuple[str, ...]
 def _with_text(sections: list[Section]) -> Iterator[Section]:
     for index, section in enumerate(sections):
         text = section.text
-        if section.headings and _RULES_ONLY.fullmatch(text) is not None:
+        if section.headings and blank(text):
             following = sections[index + 1].headings if index + 1 < len(sections) else ()
             if len(following) > len(section.headings) and following[: len(section.headings)] == section.headings:
                 continue  # the next piece carries this heading in its path
