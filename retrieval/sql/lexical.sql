@@ -28,5 +28,5 @@ select c.ns, c.fragment_id, c.entity_id,
                    ) as t(occurrences)
                   where c.lexemes @@ w.query), 0) as score
   from candidate c
- order by c.exact desc, c.partial desc, score desc, c.fragment_id
+ order by c.exact desc, c.partial desc, score desc, c.ns, c.fragment_id
  limit $12

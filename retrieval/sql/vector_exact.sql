@@ -6,5 +6,5 @@ select v.ns, v.fragment_id, v.entity_id, 1 - (v.embedding <=> $4::halfvec) as si
  where visible(v.ns, v.acl_id, $1, $2, $3)
    and ($6::boolean or exists (
         select from admitted(v.ns, v.fragment_id, v.entity_id, $7::jsonb, $8, $9, $10, $11, $12, $13)))
- order by (v.embedding <=> $4::halfvec) + 0, v.fragment_id
+ order by (v.embedding <=> $4::halfvec) + 0, v.ns, v.fragment_id
  limit $5

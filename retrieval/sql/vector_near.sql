@@ -9,4 +9,4 @@ with near as materialized (
      order by v.embedding <=> $4::halfvec
      limit $5 + $14
 )
-select ns, fragment_id, entity_id, 1 - distance as similarity from near order by distance, fragment_id limit $5
+select ns, fragment_id, entity_id, 1 - distance as similarity from near order by distance, ns, fragment_id limit $5

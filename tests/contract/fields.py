@@ -1,0 +1,304 @@
+"""The value that each field must have, computed by the oracle; a document is answered by walking its selections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    get_named_type,
+    parse,
+    value_from_ast_untyped,
+)
+
+from tests.contract import oracle
+from tests.contract.oracle import Run, View, public_id
+from tests.fixtures.random_world import Entity, Fact, Fragment, Source
+
+OPAQUE = object()
+"""A text that only the server can make; any text will do, and nothing is compared with it."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The first page of an entity's fragments."""
+
+    entity: Entity
+    first: int
+
+    @property
+    def shown(self) -> list[Fragment]:
+        return self.entity.fragments[: self.first]
+
+
+EVIDENCE = {1: "INFERRED", 2: "OBSERVED", 3: "ASSERTED"}
+
+
+def attributes(entity: Entity, asOf: str | None = None) -> dict[str, Any]:
+    at = datetime.fromisoformat(asOf) if asOf else datetime.now(UTC)
+    held = [version for version in entity.versions if version[0] <= at]
+    return max(held, key=lambda version: version[0])[1] if held else {}
+
+
+def in_force(fact: Fact, asOf: str | None = None) -> bool:
+    at = datetime.fromisoformat(asOf) if asOf else datetime.now(UTC)
+    began = fact.valid_from is None or fact.valid_from <= at
+    return fact.retracted is None and began and (fact.valid_to is None or fact.valid_to > at)
+
+
+def source_of(view: View, namespace: str, key: str) -> Source | None:
+    entity = view.entity(namespace, key)
+    return entity.source if entity else None
+
+
+def page(entity: Entity | Source, first: int = 20) -> Page:
+    return Page(entity.entity if isinstance(entity, Source) else entity, first)
+
+
+def recall(view: View, question: str, budget: str = "MID", **rest: Any) -> Run:
+    return Run(view, question, k={"LOW": 4, "MID": 8, "HIGH": 16}[budget], **rest)
+
+
+SEARCH: dict[str, Callable[..., Any]] = {
+    "neighbors": lambda v, run: run.neighbours,
+    "sources": lambda v, run: run.sources,
+    "context": lambda v, run: run.context,
+    "degraded": lambda v, run: [],
+}
+
+FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
+    "Query": {
+        "viewer": lambda v, _: v,
+        "knowledge": lambda v, _, namespaces=None: v.named(namespaces),
+        "search": lambda v, _, **given: Run(v, **given),
+        "recall": lambda v, _, **given: recall(v, **given),
+        "entity": lambda v, _, namespace, key: v.entity(namespace, key),
+        "source": lambda v, _, namespace, key: source_of(v, namespace, key),
+        "node": lambda v, _, id: v.node(id),
+        "nodes": lambda v, _, ids: [v.node(id) for id in ids],
+    },
+    "Viewer": {
+        "principal": lambda v, _: v.me.name,
+        "groups": lambda v, _: sorted(one.name for one in v.world.principals if v.sees(one) and one is not v.me),
+        "namespaces": lambda v, _: v.spaces,
+    },
+    "NamespaceAccess": {"name": lambda v, space: space.name, "roles": lambda v, space: v.roles(space)},
+    "Knowledge": {
+        "isEmpty": lambda v, spaces: not v.fragments(spaces),
+        "namespaces": lambda v, spaces: spaces,
+        "pendingEmbeddings": lambda v, spaces: sum(fragment.pending for fragment in v.fragments(spaces)),
+    },
+    "NamespaceSummary": {
+        "name": lambda v, space: space.name,
+        "title": lambda v, space: space.title,
+        "entityCount": lambda v, space: len(v.entities([space])),
+        "fragmentCount": lambda v, space: len(v.fragments([space])),
+        "factCount": lambda v, space: sum(fact.retracted is None for fact in v.facts([space])),
+    },
+    "Search": SEARCH | {
+        "question": lambda v, run: run.question,
+        "namespaces": lambda v, run: [space.name for space in run.spaces],
+        "hits": lambda v, run: run.fused,
+        "vector": lambda v, run: run.own("VECTOR"),
+        "lexical": lambda v, run: run.own("LEXICAL"),
+    },
+    "Recall": SEARCH | {"memories": lambda v, run: run.fused, "count": lambda v, run: len(run.fused)},
+    "FragmentHit": {
+        "fragment": lambda v, hit: hit.fragment,
+        "entity": lambda v, hit: hit.fragment.entity,
+        "card": lambda v, hit: hit.fragment.entity,
+        "score": lambda v, hit: hit.score,
+        "signals": lambda v, hit: hit.signals,
+        "highlights": lambda v, hit: oracle.highlights(hit),
+        "matchedIdentifiers": lambda v, hit: hit.run.matched(hit.fragment),
+    },
+    "Signal": {
+        "kind": lambda v, _: "RANK",
+        "channel": lambda v, signal: signal.channel,
+        "rank": lambda v, signal: signal.rank,
+        "rawScore": lambda v, signal: signal.raw,
+        "weight": lambda v, signal: signal.weight,
+        "contribution": lambda v, signal: signal.contribution,
+    },
+    "Highlight": {
+        "field": lambda v, place: place[0],
+        "start": lambda v, place: place[1],
+        "end": lambda v, place: place[2],
+    },
+    "Neighbor": {
+        "entity": lambda v, one: one.entity,
+        "hops": lambda v, one: one.hops,
+        "via": lambda v, one: one.via,
+    },
+    "Degradation": {"part": lambda v, _: OPAQUE, "code": lambda v, _: OPAQUE, "message": lambda v, _: OPAQUE},
+    "SourceCard": {
+        "namespace": lambda v, entity: entity.space.name,
+        "key": lambda v, entity: entity.key,
+        "title": lambda v, entity: entity.title,
+        "sourcePath": lambda v, entity: entity.path,
+        "entity": lambda v, entity: entity,
+        "source": lambda v, entity: entity.source,
+    },
+    "Entity": {
+        "id": lambda v, entity: public_id("e", entity.space, entity.id),
+        "namespace": lambda v, entity: entity.space.name,
+        "key": lambda v, entity: entity.key,
+        "kind": lambda v, entity: entity.kind,
+        "type": lambda v, entity: entity.type,
+        "title": lambda v, entity: entity.title,
+        "status": lambda v, entity: entity.status,
+        "sourcePath": lambda v, entity: entity.path,
+        "restricted": lambda v, entity: entity.acl != 0,
+        "attributes": lambda v, entity, **given: attributes(entity, **given),
+        "relevanceScopes": lambda v, entity: entity.scopes,
+        "createdAt": lambda v, entity: entity.created,
+        "updatedAt": lambda v, entity: entity.updated,
+        "occurredAt": lambda v, entity: entity.occurred,
+        "source": lambda v, entity: entity.source,
+        "fragments": lambda v, entity, **given: page(entity, **given),
+        "provenance": lambda v, entity: oracle.chain_of_entity(entity),
+    },
+    "Fragment": {
+        "id": lambda v, fragment: public_id("f", fragment.entity.space, fragment.id),
+        "namespace": lambda v, fragment: fragment.entity.space.name,
+        "ordinal": lambda v, fragment: fragment.ordinal,
+        "title": lambda v, fragment: fragment.title,
+        "heading": lambda v, fragment: fragment.heading,
+        "text": lambda v, fragment, neutralized=False: fragment.text,  # nothing in a world needs neutralising
+        "meta": lambda v, fragment: fragment.meta,
+        "identifiers": lambda v, fragment: fragment.identifiers,
+        "tokenEstimate": lambda v, fragment: math.ceil(len(fragment.text) / 3),
+        "entity": lambda v, fragment: fragment.entity,
+        "card": lambda v, fragment: fragment.entity,
+        "provenance": lambda v, fragment: oracle.chain_of_fragment(fragment),
+    },
+    "Source": {
+        "id": lambda v, source: public_id("s", source.entity.space, source.entity.id),
+        "namespace": lambda v, source: source.entity.space.name,
+        "key": lambda v, source: source.entity.key,
+        "title": lambda v, source: source.entity.title,
+        "sourcePath": lambda v, source: source.entity.path,
+        "mediaType": lambda v, source: source.media_type,
+        "content": lambda v, source: source.content,
+        "contentSource": lambda v, source: source.content_source,
+        "fragmentCount": lambda v, source: len(source.entity.fragments),
+        "personalData": lambda v, source: [],
+        "provenance": lambda v, source: [oracle.origin(source)],
+        "entity": lambda v, source: source.entity,
+        "fragments": lambda v, source, **given: page(source, **given),
+    },
+    "PersonalDataFinding": {"kind": lambda v, _: OPAQUE, "count": lambda v, _: OPAQUE},
+    "Fact": {
+        "factId": lambda v, fact: public_id("a", fact.subject.space, fact.fact),
+        "namespace": lambda v, fact: fact.subject.space.name,
+        "subject": lambda v, fact: fact.subject,
+        "predicate": lambda v, fact: fact.predicate,
+        "object": lambda v, fact: fact.object,
+        "value": lambda v, fact: fact.value,
+        "validFrom": lambda v, fact: fact.valid_from,
+        "validTo": lambda v, fact: fact.valid_to,
+        "recordedAt": lambda v, fact: fact.recorded,
+        "retractedAt": lambda v, fact: fact.retracted,
+        "evidence": lambda v, fact: EVIDENCE[fact.evidence],
+        "relevanceScopes": lambda v, fact: fact.scopes,
+        "inForce": lambda v, fact, **given: in_force(fact, **given),
+        "provenance": lambda v, fact: oracle.chain_of_fact(v, fact),
+    },
+    "ProvenanceStep": {
+        "kind": lambda v, step: step.kind,
+        "label": lambda v, step: step.label,
+        "namespace": lambda v, step: step.space.name if step.space else None,
+        "key": lambda v, step: step.key,
+        "at": lambda v, step: step.at,
+        "by": lambda v, step: step.by,
+        "uri": lambda v, step: step.uri,
+        "sha256": lambda v, step: step.sha256,
+        "node": lambda v, step: step.node,
+    },
+    "FragmentConnection": {
+        "edges": lambda v, page: page.shown,
+        "nodes": lambda v, page: page.shown,
+        "pageInfo": lambda v, page: page,
+        "totalCount": lambda v, page: len(page.entity.fragments),
+    },
+    "FragmentEdge": {"cursor": lambda v, fragment: OPAQUE, "node": lambda v, fragment: fragment},
+    "PageInfo": {
+        "hasNextPage": lambda v, page: len(page.entity.fragments) > page.first,
+        "hasPreviousPage": lambda v, page: False,
+        "startCursor": lambda v, page: OPAQUE if page.shown else None,
+        "endCursor": lambda v, page: OPAQUE if page.shown else None,
+    },
+}  # fmt: skip
+
+
+def expected(schema: GraphQLSchema, view: View, document: str) -> dict[str, Any]:
+    """The data that a document must give; its arguments are literals, its fragments inline."""
+    (operation,) = parse(document).definitions
+    assert isinstance(operation, OperationDefinitionNode)
+    return chosen(schema, view, operation.selection_set, "Query", None)
+
+
+def chosen(schema: GraphQLSchema, view: View, selections: SelectionSetNode, kind: str, value: Any) -> dict[str, Any]:
+    """The selected fields of one object."""
+    answer: dict[str, Any] = {}
+    for selection in selections.selections:
+        if isinstance(selection, InlineFragmentNode):
+            if selection.type_condition is None or selection.type_condition.name.value in (kind, "Node"):
+                answer |= chosen(schema, view, selection.selection_set, kind, value)
+            continue
+        assert isinstance(selection, FieldNode)
+        name = selection.name.value
+        alias = selection.alias.value if selection.alias else name
+        if name == "__typename":
+            answer[alias] = kind
+            continue
+        given = {one.name.value: value_from_ast_untyped(one.value) for one in selection.arguments or ()}
+        found = FIELDS[kind][name](view, value, **given)
+        if selection.selection_set is not None:
+            found = below(schema, view, selection.selection_set, type_below(schema, kind, name), found)
+        answer[alias] = found
+    return answer
+
+
+def type_below(schema: GraphQLSchema, kind: str, name: str) -> str:
+    parent = schema.type_map[kind]
+    assert isinstance(parent, GraphQLObjectType | GraphQLInterfaceType)
+    return str(get_named_type(parent.fields[name].type))
+
+
+def below(schema: GraphQLSchema, view: View, selections: SelectionSetNode, kind: str, found: Any) -> Any:
+    """The objects under a field; a list of namespaces is the value of `Knowledge` itself."""
+    if found is None:
+        return None
+    if isinstance(found, list) and kind != "Knowledge":
+        return [below(schema, view, selections, kind, one) for one in found]
+    return chosen(schema, view, selections, type(found).__name__ if kind == "Node" else kind, found)
+
+
+def differences(wanted: Any, got: Any, path: str = "") -> list[str]:
+    """Where an answer is not what it must be; floating point numbers may differ by rounding."""
+    if wanted is OPAQUE:
+        return [] if isinstance(got, str | int) else [f"{path}: {got!r} instead of a value"]
+    if isinstance(wanted, datetime):
+        return [] if isinstance(got, str) and datetime.fromisoformat(got) == wanted else [f"{path}: {got!r}, not {wanted!r}"]
+    if isinstance(wanted, float) and isinstance(got, float | int):
+        return [] if math.isclose(wanted, got, rel_tol=1e-5, abs_tol=2e-6) else [f"{path}: {got!r}, not {wanted!r}"]
+    if isinstance(wanted, Mapping) and isinstance(got, Mapping):
+        if wanted.keys() != got.keys():
+            return [f"{path}: has {sorted(got)}, not {sorted(wanted)}"]
+        return [line for key in wanted for line in differences(wanted[key], got[key], f"{path}.{key}")]
+    if isinstance(wanted, list) and isinstance(got, list):
+        if len(wanted) != len(got):
+            return [f"{path}: {len(got)} items, not {len(wanted)}"]
+        return [line for n, pair in enumerate(zip(wanted, got, strict=True)) for line in differences(*pair, f"{path}[{n}]")]
+    return [] if wanted == got and type(wanted) is type(got) else [f"{path}: {got!r}, not {wanted!r}"]
