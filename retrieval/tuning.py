@@ -113,3 +113,5 @@ LISTEN_AGAIN_SECONDS = 30.0
 STATISTICS_SHARE = 0.05
 # Documents of a folder that are stored at the same time
 FOLDER_WRITERS = 3
+# A fragment with this many failed attempts is named by `contextql doctor`
+POISONED_ATTEMPTS = 5
