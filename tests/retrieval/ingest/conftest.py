@@ -6,7 +6,7 @@ import pytest
 
 from retrieval.administration.namespaces import create_namespace
 from retrieval.store import Store
-from tests.fixtures.bases import ADMIN, DOCS
+from tests.fixtures.writing import ADMIN, DOCS
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from retrieval.ingest.queue import embed_pending
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.ingest.write import connect_links
 from retrieval.store import Store
-from tests.fixtures.bases import ADMIN, DOCS, put, row_counts, rows, values
+from tests.fixtures.writing import ADMIN, DOCS, put, row_counts, rows, values
 
 pytestmark = pytest.mark.usefixtures("ns")
 KEYS = ("a.md", "b.md", "c.md")

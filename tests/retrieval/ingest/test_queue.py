@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +12,13 @@ import pytest
 from retrieval.ingest.queue import embed_pending, pending
 from retrieval.ingest.source_input import SourceInput
 from retrieval.ingest.write import ingest_many
+from retrieval.ports import Vectors
 from retrieval.store import Store
-from tests.fixtures.bases import ADMIN, DOCS, put, rows, values
 from tests.fixtures.embedders import HashEmbedder
+from tests.fixtures.writing import ADMIN, DOCS, put, rows, values
 
+VECTORS = "select f.title, f.text, v.embedding from fragment_vector v join fragment f using (ns, fragment_id)"
+ACLS = "select acl_id from fragment_vector union all select acl_id from fragment union all select acl_id from entity"
 pytestmark = pytest.mark.usefixtures("ns")
 
 
@@ -38,9 +42,7 @@ async def make_due(store: Store) -> None:
 
 async def check_vectors(store: Store) -> int:
     """Every vector belongs to the text of its fragment; gives how many there are."""
-    found = await rows(
-        store, "select f.title, f.text, v.embedding from fragment_vector v join fragment f using (ns, fragment_id)"
-    )
+    found = await rows(store, VECTORS)
     for title, text, embedding in found:
         expected = embedder_of(store).vector(f"{title}\n{text}")
         assert np.allclose(embedding.to_numpy(), expected, atol=2e-3)
@@ -120,10 +122,10 @@ async def test_a_provider_that_is_away_is_asked_a_few_times_and_nothing_is_lost(
         np.zeros((2, 8), np.float32),
         np.full((2, 8), np.nan, np.float32),
         np.full((2, 8), np.inf, np.float32),
-        np.ones((1, 8), np.float32),
+        np.ones((3, 8), np.float32),
         np.ones((2, 7), np.float32),
     ],
-    ids=["zero", "nan", "infinite", "short", "narrow"],
+    ids=["zero", "nan", "infinite", "long", "narrow"],
 )
 async def test_vectors_that_are_none_are_never_stored(store: Store, reply: np.ndarray) -> None:
     await fill(store, 2)
@@ -131,6 +133,16 @@ async def test_vectors_that_are_none_are_never_stored(store: Store, reply: np.nd
     await embed_pending(store, 2)
     assert await values(store, "select count(*) from fragment_vector") == [0]
     assert await values(store, "select count(*) from embedding_queue where last_error is not null") == [2]
+
+
+async def test_a_reply_with_fewer_vectors_than_texts_is_not_used(store: Store) -> None:
+    class Short(HashEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            return (await super().embed_passages(texts))[: max(1, len(texts) - 1)]
+
+    await fill(store, 25)
+    await embed_pending(replace(store, embedder=Short()), 25)
+    assert await check_vectors(store) == 25, "halved down to single texts, each with its own vector"
 
 
 async def test_equal_texts_are_embedded_once(store: Store) -> None:
@@ -163,9 +175,7 @@ async def test_a_vector_written_while_its_entity_becomes_restricted_is_restricte
         await put(store, "a", f"текст {number}", restricted=False)
         await asyncio.gather(embed_pending(store, 10), put(store, "a", f"текст {number}", restricted=True))
         await embed_pending(store, 10)
-        acls = await values(
-            store, "select acl_id from fragment_vector union all select acl_id from fragment union all select acl_id from entity"
-        )
+        acls = await values(store, ACLS)
         assert len(acls) == 3
         assert len(set(acls)) == 1
 
@@ -175,7 +185,7 @@ async def test_a_cancelled_batch_is_given_back_at_once(store: Store) -> None:
     started = asyncio.Event()
 
     class Slow(HashEmbedder):
-        async def embed_passages(self, texts: object) -> np.ndarray:
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
             started.set()
             await asyncio.sleep(60)
             raise AssertionError

@@ -9,17 +9,17 @@ import pytest
 from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.statistics import due_namespaces, refresh_statistics
 from retrieval.store import Store
-from tests.fixtures.bases import ADMIN, DOCS, put, rows, values
+from tests.fixtures.writing import ADMIN, DOCS, put, rows, values
 
 pytestmark = pytest.mark.usefixtures("ns")
 WORDS = "select lexeme, fragments from word_statistics order by 1"
 
 
 async def test_words_are_counted_over_unrestricted_fragments_only(store: Store, ns: int) -> None:
-    await put(store, "a", "кот кот пёс", title="Раз")
-    await put(store, "b", "кот тайна", title="Два", restricted=True)
+    await put(store, "a", "кот кот пёс", title="Дом")
+    await put(store, "b", "кот тайна", title="Лес", restricted=True)
     await refresh_statistics(store.database, ns)
-    assert await rows(store, WORDS) == [("кот", 1), ("пес", 1), ("раз", 1)]
+    assert await rows(store, WORDS) == [("дом", 1), ("кот", 1), ("пес", 1)]
     (restricted,) = await values(store, "select acl_id from entity where acl_id > 0")
     assert await rows(store, "select acl_id, fragments, words from fragment_statistics order by 1") == [
         (0, 1, 4), (restricted, 1, 3),
@@ -27,13 +27,13 @@ async def test_words_are_counted_over_unrestricted_fragments_only(store: Store, 
 
 
 async def test_a_refresh_writes_differences_only(store: Store, ns: int) -> None:
-    await put(store, "a", "кот пёс", title="Раз")
-    await put(store, "b", "ёж", title="Раз")
+    await put(store, "a", "кот пёс", title="Дом")
+    await put(store, "b", "ёж", title="Дом")
     await refresh_statistics(store.database, ns)
     versions = dict(await rows(store, "select lexeme, xmin::text from word_statistics"))
     await refresh_statistics(store.database, ns)
     assert dict(await rows(store, "select lexeme, xmin::text from word_statistics")) == versions
-    await put(store, "b", "кот", title="Раз")
+    await put(store, "b", "кот", title="Дом")
     await refresh_statistics(store.database, ns)
     after = dict(await rows(store, "select lexeme, xmin::text from word_statistics"))
     assert {word for word in after if after[word] != versions.get(word)} == {"кот"}

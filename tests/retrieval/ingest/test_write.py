@@ -15,8 +15,10 @@ from retrieval.ingest.source_input import Origin, SourceInput
 from retrieval.ingest.write import ingest_many
 from retrieval.outcomes import Outcome
 from retrieval.store import Store
-from tests.fixtures.bases import ADMIN, DOCS, epoch, put, row_counts, rows, values
+from tests.fixtures.writing import ADMIN, DOCS, epoch, put, row_counts, rows, values
 
+EMBEDDED = """select f.text, v.embedding is not null
+                from fragment f left join fragment_vector v using (ns, fragment_id) order by 1"""
 pytestmark = pytest.mark.usefixtures("ns")
 
 
@@ -98,7 +100,7 @@ async def test_unchanged_fragments_keep_their_vectors_and_only_new_texts_are_emb
     assert store.embedder.passages[len(embedded) :] == ["Т\nДва\nизменён"]
     await put(store, "a.md", "# Т\n\n## Раз\n\nпервый\n\n## Два\n\nвторой")
     assert await values(store, "select count(*) from embedding_queue") == [0]
-    assert await rows(store, "select f.text, v.embedding is not null from fragment f left join fragment_vector v using (ns, fragment_id) order by 1") == [
+    assert await rows(store, EMBEDDED) == [
         ("второй", True), ("первый", True),
     ]  # fmt: skip
 

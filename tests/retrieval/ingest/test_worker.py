@@ -1,0 +1,113 @@
+"""The worker: it embeds and counts by itself, follows hints, and waits for a database that is away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from retrieval.ingest.leases import drop_lease, take_lease
+from retrieval.ingest.worker import STATISTICS, Worker
+from retrieval.store import Store
+from tests.fixtures.writing import put, values
+
+pytestmark = pytest.mark.usefixtures("ns")
+CUT = """select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()"""
+IDLE = "select (select count(*) from embedding_queue) + (select count(*) from statistics_due)"
+
+
+@asynccontextmanager
+async def working(*workers: Worker) -> AsyncIterator[None]:
+    """Workers that run for as long as the block lasts."""
+    stop = asyncio.Event()
+    tasks = [asyncio.create_task(worker.run(stop)) for worker in workers]
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.wait_for(asyncio.gather(*tasks), 10)
+
+
+async def eventually(claim: Callable[[], Awaitable[bool]], seconds: float = 15) -> None:
+    """Wait until a claim holds."""
+    async with asyncio.timeout(seconds):
+        while not await claim():  # noqa: ASYNC110 - the claim is about the database
+            await asyncio.sleep(0.02)
+
+
+async def idle(store: Store) -> bool:
+    return await values(store, IDLE) == [0]
+
+
+async def test_it_embeds_and_counts_what_is_written(store: Store) -> None:
+    async with working(Worker(store, 0.05)):
+        await put(store, "a", "кот")
+        await eventually(lambda: idle(store))
+    assert await values(store, "select count(*) from fragment_vector") == [1]
+    assert await values(store, "select lexeme from word_statistics") == ["кот"]
+    assert await values(store, "select count(*) from lease") == [0]
+
+
+async def test_a_hint_wakes_it_long_before_its_next_look(store: Store) -> None:
+    worker = Worker(store, 60)
+    async with working(worker):
+        await asyncio.sleep(0.5)
+        await put(store, "a", "кот")
+        await eventually(lambda: embedded(store), 10)
+
+
+async def embedded(store: Store) -> bool:
+    return await values(store, "select count(*) from fragment_vector") == [1]
+
+
+async def test_without_a_listener_it_looks_by_itself(store: Store) -> None:
+    deaf = replace(store)
+    deaf.database.direct_url = "postgresql://nobody@127.0.0.1:1/none"
+    async with working(Worker(deaf, 0.05)):
+        await put(store, "a", "кот")
+        await eventually(lambda: idle(store))
+
+
+async def test_several_workers_share_the_work(store: Store) -> None:
+    async with working(*(Worker(store, 0.05) for _ in range(3))):
+        for number in range(20):
+            await put(store, f"d{number}", f"слово{number}")
+        await eventually(lambda: idle(store))
+    assert await values(store, "select count(*) from fragment_vector") == [20]
+
+
+async def test_connections_that_are_cut_do_not_stop_it(store: Store) -> None:
+    async with working(Worker(store, 0.05)):
+        await put(store, "a", "кот")
+        await eventually(lambda: idle(store))
+        await values(store, CUT)
+        await asyncio.sleep(0.2)
+        assert (await put(store, "b", "пёс")).message is None
+        await eventually(lambda: idle(store))
+
+
+async def test_a_lease_is_held_by_one_and_lapses(store: Store) -> None:
+    database = store.database
+    assert await take_lease(database, STATISTICS, "one")
+    assert not await take_lease(database, STATISTICS, "two")
+    assert await take_lease(database, STATISTICS, "one"), "renewed"
+    async with database.writing() as connection:
+        await connection.execute("update lease set held_until = now() - interval '1 s'")
+    assert await take_lease(database, STATISTICS, "two")
+    await drop_lease(database, STATISTICS, "one")
+    assert not await take_lease(database, STATISTICS, "one"), "only the holder gives it back"
+
+
+async def test_a_dead_holder_of_the_lease_delays_statistics_only(store: Store) -> None:
+    await take_lease(store.database, STATISTICS, "dead")
+    async with working(Worker(store, 0.05)):
+        await put(store, "a", "кот")
+        await eventually(lambda: embedded(store))
+        assert await values(store, "select count(*) from statistics_due") == [1]
+        async with store.database.writing() as connection:
+            await connection.execute("update lease set held_until = now() - interval '1 s'")
+        await eventually(lambda: idle(store))
