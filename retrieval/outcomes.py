@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from retrieval.errors import ContextQLError
 
 
-class Outcome(Enum):
+class Outcome(StrEnum):
     """What became of one item of a write."""
 
     CREATED = "CREATED"

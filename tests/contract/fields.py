@@ -240,6 +240,25 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     },
 }  # fmt: skip
 
+ELSEWHERE = {
+    **{
+        f"Mutation.{name}": "test_hidden.py"
+        for name in (
+            "createNamespace", "deleteNamespace", "ingestSources", "deleteSource", "deleteEntity", "upsertPrincipals",
+            "setMembers", "grant", "revoke", "createToken", "revokeToken",
+        )
+    },
+    **{f"ItemResult.{name}": "what the caller sent" for name in ("key", "outcome", "code", "message")},
+    **{f"DeletedPayload.{name}": "test_hidden.py" for name in ("deleted", "counts")},
+    **{f"TokenPayload.{name}": "for administrators" for name in ("token", "tokenId")},
+    **{f"IngestSourcesPayload.{name}": "test_hidden.py" for name in ("results", "pendingEmbeddings")},
+    "ItemsPayload.results": "what the caller sent",
+    "NamespacePayload.namespace": "for administrators",
+    "Subscription.ingestion": "test_hidden.py",
+    **{f"IngestionProgress.{name}": "test_hidden.py" for name in ("namespace", "fragments", "pendingEmbeddings")},
+}  # fmt: skip
+"""Fields that are reached by writing and following, each with where it is held against the rule."""
+
 
 def expected(schema: GraphQLSchema, view: View, document: str) -> dict[str, Any]:
     """The data that a document must give; its arguments are literals, its fragments inline."""

@@ -234,7 +234,7 @@ class Run:
         return self.ranked(scored)
 
     def matched(self, fragment: Fragment) -> list[str]:
-        return [one for one in re.findall(r"[a-z]+\.yaml", self.question) if one in fragment.identifiers]
+        return [one for one in dict.fromkeys(re.findall(r"[a-z]+\.yaml", self.question)) if one in fragment.identifiers]
 
     @cached_property
     def fused(self) -> list[Hit]:

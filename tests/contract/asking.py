@@ -1,0 +1,99 @@
+"""The questions that the oracle is asked: over every field, about what may be seen, what may not, and what never was."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+
+from tests.contract.oracle import Run, View, public_id
+from tests.contract.selections import selection
+from tests.fixtures.random_world import World
+from tests.fixtures.world import api
+
+NEVER = "docs/0/neverexisted"
+
+
+def documents(view: View, seed: int) -> Iterator[str]:
+    """Documents that need no variables and give no errors; together they select every field that a query can reach."""
+    chance, schema = random.Random(seed), api()._schema
+    yield f"{{ viewer {selection(schema, 'Viewer', 2)} knowledge {selection(schema, 'Knowledge', 2)} }}"
+    spaces = [space.name for space in chance.sample(view.spaces, min(2, len(view.spaces)))]
+    yield f"{{ knowledge(namespaces: {text(spaces)}) {selection(schema, 'Knowledge', 2)} }}"
+    given = f"question: {text(question(view, chance, k=6))}, k: 6, hops: 2"
+    yield f"{{ search({given}) {selection(schema, 'Search', 2)} }}"
+    deep = selection(schema, "Search", 4, avoid=frozenset({"Search.vector", "Search.lexical", "Search.sources", *AROUND}))
+    yield f"{{ search(question: {text(question(view, chance, k=2))}, k: 2) {deep} }}"
+    yield narrowed(view, chance, spaces)
+    given = f"question: {text(question(view, chance, k=4))}, budget: LOW, locale: RU"
+    yield f"{{ recall({given}) {selection(schema, 'Recall', 2)} }}"
+    yield f"{{ nodes(ids: {text(ids(view.world, chance))}) {selection(schema, 'Node', 1)} }}"
+    if view.spaces:
+        yield looked_up(view, chance)
+
+
+AROUND = ("Entity.fragments", "Source.fragments", "Source.entity", "SourceCard.entity", "Fragment.card", "Fragment.entity")
+
+
+def text(value: object) -> str:
+    """A literal of the query language."""
+    return json.dumps(value)
+
+
+def question(view: View, chance: random.Random, k: int) -> str:
+    """Common words, words of single texts and identifiers, of visible and of hidden ones; no two results nearly equal."""
+    fragments = list(view.world.fragments)
+    while True:
+        told = [chance.choice(fragments).text.split()[-1] for _ in range(2)]
+        asked = " ".join([*chance.sample(view.world.words, 3), *told])
+        run = Run(view, asked, k=k)
+        if run.vector is not None and run.lexical is not None and not run.is_close:
+            return asked
+
+
+def narrowed(view: View, chance: random.Random, spaces: list[str]) -> str:
+    """A search with a filter, weights and an instant; the filter names hidden things too."""
+    entities = chance.sample(view.world.entities, min(20, len(view.world.entities)))
+    filters = [
+        {"keys": [entity.key for entity in entities]},
+        {"relevanceScopes": [scope for entity in entities for scope in entity.scopes]},
+        {"meta": {"tag": "a"}, "updatedAfter": "2025-03-01T00:00:00Z"},
+        {"types": ["page"], "updatedBefore": "2025-10-01T00:00:00Z"},
+        {"keys": []},
+    ]
+    chosen = ", ".join(f"{name}: {literal(value)}" for name, value in chance.choice(filters).items())
+    fusion = "{method: WEIGHTED, weights: [{channel: LEXICAL, weight: 2.5}]}"
+    given = f"question: {text(question(view, chance, k=3))}, namespaces: {text(spaces)}, k: 3, hops: 2"
+    fields = selection(api()._schema, "Search", 2, avoid=frozenset({"Entity.source", "Entity.fragments"}))
+    return f'{{ search({given}, filter: {{{chosen}}}, fusion: {fusion}, asOf: "2400-06-01T00:00:00Z") {fields} }}'
+
+
+def literal(value: object) -> str:
+    """An input object of the query language for one level of pairs, else JSON."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {text(one)}" for name, one in value.items()) + "}"
+    return text(value)
+
+
+def ids(world: World, chance: random.Random) -> list[str]:
+    """Ids of every kind, of what is there and of what never was."""
+    entities = chance.sample(world.entities, min(12, len(world.entities)))
+    fragments = chance.sample(list(world.fragments), 8)
+    made = [public_id(chance.choice("es"), entity.space, entity.id) for entity in entities]
+    made += [public_id("f", fragment.entity.space, fragment.id) for fragment in fragments]
+    made += [public_id(letter, world.namespaces[0], 77_777) for letter in "esfa"]
+    return made
+
+
+def looked_up(view: View, chance: random.Random) -> str:
+    """Entities and sources by key: seen, hidden and missing ones, in a namespace that is open."""
+    space = chance.choice(view.spaces)
+    here = [entity for entity in view.world.entities if entity.space is space]
+    elsewhere = [entity for entity in view.world.entities if entity.space is not space]
+    keys = [entity.key for entity in chance.sample(here, min(6, len(here)))] + [chance.choice(elsewhere).key, NEVER]
+    fields = []
+    for number, key in enumerate(keys):
+        kind = ("entity", "source")[number % 2]
+        body = selection(api()._schema, kind.title(), 1)
+        fields.append(f"f{number}: {kind}(namespace: {text(space.name)}, key: {text(key)}) {body}")
+    return "{ " + " ".join(fields) + " }"
