@@ -8,6 +8,7 @@ import random
 import pytest
 
 from retrieval.administration.namespaces import create_namespace, delete_namespace
+from retrieval.administration.rights import require
 from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.queue import embed_pending
 from retrieval.ingest.source_input import SourceInput
@@ -25,6 +26,12 @@ async def test_the_same_key_fifty_times_at_once_is_one_source(store: Store) -> N
     assert sorted(result.outcome.value for result in results) == ["CREATED"] + ["UNCHANGED"] * 49
     counts = await row_counts(store)
     assert (counts["entity"], counts["source"], counts["fragment"], counts["link"]) == (1, 1, 2, 1)
+
+
+async def test_the_same_change_fifty_times_at_once_is_one_update(store: Store) -> None:
+    await put(store, "a.md", "раз")
+    results = await asyncio.gather(*(put(store, "a.md", "два") for _ in range(50)))
+    assert sorted(result.outcome.value for result in results) == ["UNCHANGED"] * 49 + ["UPDATED"]
 
 
 async def test_readers_see_one_whole_version_while_writers_replace_it(store: Store) -> None:
@@ -106,3 +113,13 @@ async def test_a_namespace_deleted_during_writes_is_gone_whole(store: Store) -> 
     assert {result.code for result in results} <= {None, "NAMESPACE_NOT_FOUND"}
     counts = await row_counts(store)
     assert not any(counts.values()), counts
+
+
+async def test_a_namespace_is_not_deleted_under_a_transaction_that_writes_in_it(store: Store) -> None:
+    async with store.database.writing() as connection:
+        ns = await require(connection, ADMIN, DOCS, "WRITER")
+        deleting = asyncio.create_task(delete_namespace(store.database, ADMIN, DOCS, DOCS))
+        assert not (await asyncio.wait([deleting], timeout=0.3))[0]
+        await connection.execute("insert into embedding_queue (ns, fragment_id) values ($1, 1)", ns)
+    await deleting
+    assert await values(store, "select count(*) from embedding_queue") == [0]
