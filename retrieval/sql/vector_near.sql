@@ -7,6 +7,6 @@ with near as materialized (
        and ($6::boolean or exists (
             select from admitted(v.ns, v.fragment_id, v.entity_id, $7::jsonb, $8, $9, $10, $11, $12, $13)))
      order by v.embedding <=> $4::halfvec
-     limit $5 + $14
+     limit $5::int + $14::int
 )
 select ns, fragment_id, entity_id, 1 - distance as similarity from near order by distance, ns, fragment_id limit $5
