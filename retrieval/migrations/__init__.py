@@ -75,8 +75,7 @@ async def prepare(
             await check_server(connection, search_config)
             async with connection.transaction():
                 await connection.execute("select pg_advisory_xact_lock($1)", LOCK)
-                for name in EXTENSIONS:
-                    await connection.execute(f"create extension if not exists {name}")
+                await make_extensions(connection)
                 await migrate(connection)
                 base = await initialise(connection, search_config, embedding_model, dimensions)
             await apply_settings(connection, {**SETTINGS, "jit": "on" if jit else "off"})
@@ -105,6 +104,17 @@ async def check_server(connection: Connection, search_config: str) -> None:
         )
     if not await connection.fetchval("select exists (select from pg_ts_config where cfgname = $1)", search_config):
         raise Unfit(f"CB_FTS_CONFIG={search_config} is no text search configuration of this database.")
+
+
+async def make_extensions(connection: Connection) -> None:
+    """Make the extensions that are not there yet; raises `Unfit` when the role may not."""
+    for name in EXTENSIONS:
+        try:
+            await connection.execute(f"create extension if not exists {name}")
+        except asyncpg.InsufficientPrivilegeError as error:
+            raise Unfit(
+                f"The role may not make the extension {name}; run `create extension {name}` in the database once as a superuser."
+            ) from error
 
 
 async def migrate(connection: Connection) -> list[int]:
