@@ -164,16 +164,26 @@ def check_meta(name: str, value: Any) -> str | None:
 
 
 def encode_json(name: str, value: Any, most: int) -> str:
-    """JSON text of a value from a client, free of what PostgreSQL cannot store."""
+    """JSON text of a value from a client, free of what PostgreSQL cannot store; its depth was checked before."""
+    if not is_finite(value):
+        raise BadInput(f"`{name}` holds a number that JSON lacks, such as NaN or 1e400.")
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except (TypeError, ValueError, RecursionError):
-        raise BadInput(f"`{name}` holds something that is not JSON, such as NaN, a lone surrogate or a huge number.") from None
+        raise BadInput(f"`{name}` holds something that is not JSON, such as a lone surrogate or a huge whole number.") from None
     if "\\u0000" in text:
         raise BadInput(f"`{name}` holds a NUL character; remove it.")
     if len(text) > most:
         raise BadInput(f"`{name}` takes {len(text):,} characters as JSON; at most {most:,} are taken.")
     return text
+
+
+def is_finite(value: Any) -> bool:
+    """True when every number in a JSON value is one."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return all(is_finite(part) for part in parts)
 
 
 def depth_of(value: Any) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -179,8 +178,6 @@ def without_nul(value: Any) -> Any:
         return {without_nul(key): without_nul(child) for key, child in value.items()}
     if isinstance(value, list | tuple):
         return [without_nul(child) for child in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise BadInput(f"{value} is no number of JSON; send null or leave it out.")
     return value
 
 
