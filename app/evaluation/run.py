@@ -1,26 +1,29 @@
-"""Evaluates retrieval on one set: loads it into a scratch namespace, asks every query, measures the rankings."""
+"""Evaluates retrieval on one set: loads it into scratch namespaces, asks every query, measures the rankings.
+
+A group of the set is a namespace of its own: only its documents compete, and words weigh by what the group holds.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.config import Settings
-from app.evaluation.collection import Collection, Query, Vectors, find_folder, lines_of, read_collection, read_vectors
+from app.evaluation.collection import Collection, Document, Query, Vectors, find_folder, lines_of, read_collection, read_vectors
 from app.evaluation.report import CHANNELS, Report, report_on
-from app.evaluation.scratch import ended_by_sigterm, scratch_namespace
+from app.evaluation.scratch import ended_by_sigterm, scratch_namespaces
 from app.opening import open_store
 from app.sessions import Identity
+from retrieval.administration.namespaces import Namespace
 from retrieval.errors import BadInput, ProviderUnavailable
-from retrieval.ingest.bulk import Prepared, load
+from retrieval.ingest.bulk import Prepared, load, refresh_plans
 from retrieval.ingest.statistics import refresh_statistics
-from retrieval.question import FragmentFilter, FusionMethod, Primitive, Question, make_question
+from retrieval.question import FusionMethod, Primitive, Question, make_question
 from retrieval.session import Session
 from retrieval.store import QuestionVectors, Store
 
@@ -28,6 +31,10 @@ AT_ONCE = 4
 """Queries asked at the same time; more only wait for the database on a small machine."""
 SECONDS = 60.0
 """What one query may take."""
+
+
+Spaces = Mapping[str, Namespace]
+"""The namespace of each group; that of documents without one is under the empty name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +72,10 @@ async def evaluate(store: Store, folder: Path, options: EvalOptions, progress: P
     check_k(store, options.k)
     with progress:
         store, documents = await with_vectors(store, folder, collection, options, progress)
-        async with scratch_namespace(store.database) as namespace:
-            names = await load_all(store, namespace.ns, documents, progress)
-            rankings = await ask_all(store, namespace.name, collection.queries, names, options, progress)
+        groups = sorted({document.group or "" for document in collection.documents})
+        async with scratch_namespaces(store.database, groups) as spaces:
+            names = await load_all(store, spaces, collection.documents, documents, progress)
+            rankings = await ask_all(store, spaces, collection.queries, names, options, progress)
     return report_on(collection, rankings)
 
 
@@ -102,16 +110,14 @@ async def with_vectors(
     store: Store, folder: Path, collection: Collection, options: EvalOptions, progress: Progress
 ) -> tuple[Store, list[Prepared]]:
     """The documents with their vectors, and a store that knows those of the queries."""
-    prepared = [
-        Prepared(document.id, document.title, document.text, group_text(document.group) or "{}")
-        for document in collection.documents
-    ]
+    prepared = [Prepared(document.id, document.title, document.text) for document in collection.documents]
     vectors = QuestionVectors(len(collection.queries))
     if options.embeddings is not None:
         given = options.embeddings if options.embeddings.is_dir() else folder / options.embeddings
         whole = tuple(sum(1 for _ in lines_of(folder / name)) for name in ("corpus.jsonl.gz", "queries.jsonl"))
-        documents, queries = read_vectors(given, collection, (whole[0], whole[1]))
-        embedder = given_vectors(store, documents.shape[1])
+        given_documents, given_queries = read_vectors(given, collection, (whole[0], whole[1]))
+        documents, queries = list(given_documents), list(given_queries)
+        embedder = given_vectors(store, given_documents.shape[1])
         store = replace(store, embedder=embedder, question_vectors=vectors)
     elif store.embedder is None:
         return replace(store, question_vectors=vectors), prepared
@@ -120,7 +126,7 @@ async def with_vectors(
         documents, queries = await embed_all(store, prepared, collection.queries, progress)
     for query, vector in zip(collection.queries, queries, strict=True):
         assert store.embedder is not None
-        vectors.put(store.embedder.model, question_of(store, query, None, options).text, vector)
+        vectors.put(store.embedder.model, question_of(store, query, {}, options).text, vector)
     return store, [replace(one, vector=vector) for one, vector in zip(prepared, documents, strict=True)]
 
 
@@ -151,19 +157,26 @@ async def embed_all(
     return found
 
 
-async def load_all(store: Store, ns: int, documents: Sequence[Prepared], progress: Progress) -> dict[int, str]:
+async def load_all(
+    store: Store, spaces: Spaces, documents: Sequence[Document], prepared: Sequence[Prepared], progress: Progress
+) -> dict[int, str]:
     """Load the documents and count their words; gives the document of each fragment."""
     task = progress.add_task("Loading documents", total=len(documents))
+    by_group: dict[str, list[Prepared]] = {}
+    for document, one in zip(documents, prepared, strict=True):
+        by_group.setdefault(document.group or "", []).append(one)
     names: dict[int, str] = {}
-    async for loaded in load(store.database, ns, documents):
-        names.update(loaded)
-        progress.advance(task, len(loaded))
-    await refresh_statistics(store.database, ns)
+    for group, namespace in spaces.items():
+        async for loaded in load(store.database, namespace.ns, by_group[group]):
+            names.update(loaded)
+            progress.advance(task, len(loaded))
+        await refresh_statistics(store.database, namespace.ns)
+    await refresh_plans(store.database)
     return names
 
 
 async def ask_all(
-    store: Store, namespace: str, queries: Sequence[Query], names: dict[int, str], options: EvalOptions, progress: Progress
+    store: Store, spaces: Spaces, queries: Sequence[Query], names: dict[int, str], options: EvalOptions, progress: Progress
 ) -> dict[str, dict[str, list[str]]]:
     """The documents that each channel ranks for each query."""
     task = progress.add_task("Asking", total=len(queries))
@@ -172,7 +185,7 @@ async def ask_all(
 
     async def ask_some() -> None:
         for query in left:
-            lists = await ask(store, question_of(store, query, namespace, options))
+            lists = await ask(store, question_of(store, query, spaces, options))
             for channel, fragments in zip(CHANNELS, lists, strict=True):
                 rankings[channel][query.id] = [names[id] for id in fragments]
             progress.advance(task)
@@ -200,20 +213,16 @@ async def ask(store: Store, question: Question) -> tuple[list[int], list[int], l
     )
 
 
-def question_of(store: Store, query: Query, namespace: str | None, options: EvalOptions) -> Question:
-    """A query as `search` takes it; its group is a filter by meta."""
+def question_of(store: Store, query: Query, spaces: Spaces, options: EvalOptions) -> Question:
+    """A query as `search` takes it: in the namespace of its group, or in all of them when it has none."""
+    own = None if query.group is None else spaces.get(query.group)
+    asked = list(spaces.values()) if own is None else [own]
     return make_question(
         store.tuning,
         query.text,
-        namespaces=None if namespace is None else [namespace],
+        namespaces=[namespace.name for namespace in asked],
         k=options.k,
-        filter=FragmentFilter(meta=group_text(query.group)),
         channels=(Primitive.VECTOR, Primitive.LEXICAL),
         fusion=options.fusion,
         weights=None if options.weights is None else dict(options.weights),
     )
-
-
-def group_text(group: str | None) -> str | None:
-    """The meta of a group as JSON text."""
-    return None if group is None else orjson.dumps({"group": group}).decode()

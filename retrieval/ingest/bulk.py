@@ -62,3 +62,12 @@ async def store(connection: Connection, ns: int, batch: Sequence[Prepared]) -> d
             [HalfVector(vector) for _, vector in placed],
         )  # fmt: skip
     return {row["fragment_id"]: row["key"] for row in rows}
+
+
+async def refresh_plans(database: Database) -> None:
+    """Tell the planner about what was loaded; without it word search takes six times as long (locomo10: 79 s, then 12 s)."""
+    async with database.writing() as connection:
+        await connection.execute("set local statement_timeout = 0")
+        await connection.execute("analyze entity, fragment, fragment_lexemes, word_statistics, fragment_statistics")
+        if await connection.fetchval("select to_regclass('fragment_vector') is not null"):
+            await connection.execute("analyze fragment_vector")
