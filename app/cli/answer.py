@@ -85,17 +85,24 @@ def bar_of(signal: Signal, score: float, words: dict[str, str]) -> str:
 
 
 def excerpt(text: str, marks: Sequence[Highlight], width: int) -> list[Text]:
-    """Two lines of the text around its first mark, matching words in bold."""
-    whole = Text(printable(text))
-    units = text.encode("utf-16-le", "replace")
+    """Two lines of the text around its first mark, cut between words, matching words in bold."""
+    whole, units = Text(printable(text)), text.encode("utf-16-le", "replace")
     spans = [(letters(units, mark.start), letters(units, mark.end)) for mark in marks if mark.field is TextField.TEXT]
     for start, end in spans:
         whole.stylize("bold yellow", start, end)
-    first = max(0, spans[0][0] - BEFORE) if spans and spans[0][0] > width else 0
-    if first:
-        first = text.find(" ", first) + 1 or first
-    shown = [whole[first : first + width], whole[first + width : first + 2 * width]]
+    begin = spans[0][0] - BEFORE if spans and spans[0][0] > width else 0
+    first = between_words(whole.plain, begin, BEFORE // 2) if begin else 0
+    second = between_words(whole.plain, first + width, -width // 2)
+    shown = [whole[first:second], whole[second : between_words(whole.plain, second + width, -width // 2)]]
     return [line for line in shown if line.plain.strip()]
+
+
+def between_words(text: str, place: int, play: int) -> int:
+    """The place after the nearest space within `play` letters, which are behind it when negative; else the place itself."""
+    if place >= len(text):
+        return len(text)
+    found = text.find(" ", place, place + play) if play > 0 else text.rfind(" ", place + play, place)
+    return place if found < 0 else found + 1
 
 
 def letters(units: bytes, offset: int) -> int:

@@ -59,7 +59,8 @@ async def load_language(store: Store, language: str, on_page: OnPage) -> int:
     async def write() -> None:
         nonlocal changed
         for done, source in left:
-            changed += await store_page(store, name, source)
+            is_new = await store_page(store, name, source)
+            changed += is_new
             on_page(name, done, len(sources))
 
     async with asyncio.TaskGroup() as group:
