@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -44,7 +45,7 @@ async def of_fact(catalogue: Catalogue, fact: Fact) -> list[Step]:
     step = Step("FACT", fact.predicate, fact.namespace, at=fact.recorded_at)
     places = await catalogue.places.one((fact.ns, fact.fact_id)) or ()
     entities = await catalogue.entities.many((fact.ns, place) for place in places)
-    chains = [await of_entity(catalogue, entity) for entity in entities if entity is not None]
+    chains = await asyncio.gather(*(of_entity(catalogue, entity) for entity in entities if entity is not None))
     return [step, *(step for chain in chains for step in chain)]
 
 

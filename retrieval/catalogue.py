@@ -14,6 +14,8 @@ from retrieval.stage import Work
 
 Id = tuple[int, int]
 """Namespace and id within it."""
+Page = tuple[int, int, int, int]
+"""Namespace and id of an entity, the ordinal to start after, and how many fragments."""
 
 
 class Catalogue:
@@ -30,11 +32,18 @@ class Catalogue:
         self.fragment_counts: Loader[Id, int] = Loader(work, self._fragment_counts)
         self.places: Loader[Id, tuple[int, ...]] = Loader(work, self._places)
         self.attributes: Loader[tuple[int, int, Any], dict[str, Any]] = Loader(work, self._attributes)
+        self._pages: Loader[Page, list[Fragment]] = Loader(work, self._fragments_of)
 
     async def fragments_of(self, entity: Entity, after: int, first: int) -> list[Fragment]:
         """A page of an entity's fragments in the order of the text."""
-        rows = await self.reader.rows("fragments_of", entity.ns, entity.entity_id, after, first)
-        return [self._fragment(row) for row in sorted(rows, key=lambda row: row["ordinal"])]
+        return await self._pages.one((entity.ns, entity.entity_id, after, first)) or []
+
+    async def _fragments_of(self, keys: list[Page]) -> Mapping[Page, list[Fragment]]:
+        found: dict[Page, list[Fragment]] = {}
+        rows = await self.reader.rows("fragments_of", *(list(column) for column in zip(*keys, strict=True)))
+        for row in sorted(rows, key=lambda row: row["ordinal"]):
+            found.setdefault(keys[row["page"] - 1], []).append(self._fragment(row))
+        return found
 
     async def _fragments(self, keys: list[Id]) -> Mapping[Id, Fragment]:
         rows = await self.reader.rows("fragments", *split(keys))

@@ -211,7 +211,7 @@ async def test_pages_and_walks_about_hidden_things_are_empty(planted: tuple[Plan
     place, connection = planted
     for entity in place.world.entities:
         seen = place.view.sees(entity)
-        rows = await fetch(connection, "fragments_of", place, entity.space.ns, entity.id, -1, 100)
+        rows = await fetch(connection, "fragments_of", place, [entity.space.ns], [entity.id], [-1], [100])
         assert len(rows) == (len(entity.fragments) if seen else 0)
         rows = await fetch(connection, "graph_hop", place, entity.space.ns, [entity.id], [entity.id], ALWAYS, 400, 40)
         assert {row["neighbour"] for row in rows} <= {one.id for one in place.world.entities if place.view.sees(one)}
@@ -240,7 +240,7 @@ def around(place: Planted, entity: Entity) -> dict[int, list[int]]:
 
 RUNS_SQL = {"execute", "executemany", "fetch", "fetchrow", "fetchval", "cursor", "prepare", "copy_from_query", "rows"}
 ASSEMBLED = {
-    ("retrieval/migrations/__init__.py", "prepare"): "names of extensions, our own",
+    ("retrieval/migrations/__init__.py", "make_extensions"): "names of extensions, our own",
     ("retrieval/migrations/__init__.py", "make_vector_table"): "a checked number of dimensions",
     ("retrieval/administration/namespaces.py", "empty"): "names of tables, our own",
 }

@@ -1,0 +1,309 @@
+"""Selection changes cost, never values: each field costs what this table says, and holds what it holds among any others (spec 12)."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from graphql import GraphQLInterfaceType, GraphQLObjectType, get_named_type
+
+from retrieval.store import Store
+from tests.contract.asking import text
+from tests.contract.fields import FIELDS
+from tests.contract.oracle import View, public_id
+from tests.contract.selections import random_choice, selection
+from tests.fixtures.bases import Bases
+from tests.fixtures.random_world import Entity, World, random_world
+from tests.fixtures.world import api, codes, execute, opened, recorder, store_world
+
+CALLER = ["caller"]
+LEXICAL = ["permitted", "words", "lexical", "fragments"]
+VECTOR = ["permitted", "embedding", "vector_exact", "fragments"]
+FUSED = ["permitted", "embedding", "vector_exact", "words", "lexical"]
+HITS = [*FUSED, "fragments"]
+AROUND = ["graph_hop", "entities_by_id"]
+BY_KEY = ["caller", "permitted", "entities_by_key"]
+
+BASES = {
+    "Viewer": ("viewer { % }", CALLER),
+    "NamespaceAccess": ("viewer { namespaces { % } }", CALLER),
+    "Knowledge": ("knowledge { % }", CALLER),
+    "NamespaceSummary": ("knowledge { namespaces { % } }", CALLER),
+    "Search": ("SEARCH { % }", CALLER),
+    "Recall": ("RECALL { % }", CALLER),
+    "FragmentHit": ("SEARCH { lexical { % } }", CALLER + LEXICAL),
+    "Signal": ("SEARCH { lexical { signals { % } } }", CALLER + LEXICAL),
+    "Highlight": ("SEARCH { lexical { highlights { % } } }", [*CALLER, *LEXICAL, "highlights"]),
+    "Fragment": ("SEARCH { lexical { fragment { % } } }", CALLER + LEXICAL),
+    "SourceCard": ("SEARCH { lexical { card { % } } }", CALLER + LEXICAL),
+    "ProvenanceStep": ("SEARCH { lexical { fragment { provenance { % } } } }", [*CALLER, *LEXICAL, "sources"]),
+    "Neighbor": ("SEARCH { neighbors { % } }", CALLER + FUSED + AROUND),
+    "Fact": ("SEARCH { neighbors { via { % } } }", [*CALLER, *FUSED, *AROUND, "facts_by_row"]),
+    "Entity": ("ENTITY { % }", BY_KEY),
+    "FragmentConnection": ("ENTITY { fragments { % } }", [*BY_KEY, "fragments_of"]),
+    "FragmentEdge": ("ENTITY { fragments { edges { % } } }", [*BY_KEY, "fragments_of"]),
+    "PageInfo": ("ENTITY { fragments { pageInfo { % } } }", [*BY_KEY, "fragments_of"]),
+    "Source": ("SOURCE { % }", [*BY_KEY, "sources"]),
+    "Query": ("%", []),
+}
+"""How each type is reached, and the statements and calls that this costs."""
+
+COSTS = {
+    "Knowledge.isEmpty": ["permitted", "is_empty"],
+    "Knowledge.pendingEmbeddings": ["permitted", "pending_embeddings"],
+    "NamespaceSummary.entityCount": ["permitted", "count_entities"],
+    "NamespaceSummary.fragmentCount": ["permitted", "count_fragments"],
+    "NamespaceSummary.factCount": ["permitted", "count_facts"],
+    "Search.hits": HITS,
+    "Search.vector": VECTOR,
+    "Search.lexical": LEXICAL,
+    "Search.neighbors": FUSED + AROUND,
+    "Search.sources": HITS + AROUND,
+    "Search.context": HITS + AROUND,
+    "Search.degraded": ["embedding"],
+    "Recall.memories": HITS,
+    "Recall.count": HITS,
+    "Recall.neighbors": FUSED + AROUND,
+    "Recall.sources": HITS + AROUND,
+    "Recall.context": HITS + AROUND,
+    "Recall.degraded": ["embedding"],
+    "FragmentHit.highlights": ["highlights"],
+    "Fragment.provenance": ["sources"],
+    "SourceCard.source": ["sources"],
+    "Neighbor.via": ["facts_by_row"],
+    "Fact.subject": ["entities_by_id"],
+    "Fact.object": ["entities_by_id"],
+    "Fact.provenance": ["fact_places", "entities_by_id", "sources"],
+    "Entity.attributes": ["attributes"],
+    "Entity.source": ["sources"],
+    "Entity.fragments": ["fragments_of"],
+    "Entity.provenance": ["sources"],
+    "FragmentConnection.totalCount": ["fragments_counted"],
+    "Source.content": ["contents"],
+    "Source.fragments": ["fragments_of"],
+    "Query.viewer": CALLER,
+    "Query.knowledge": CALLER,
+    "Query.search": CALLER,
+    "Query.recall": CALLER,
+    "Query.entity": BY_KEY,
+    "Query.source": [*BY_KEY, "sources"],
+    "Query.node": ["caller", "permitted", "entities_by_id"],
+    "Query.nodes": ["caller", "permitted", "entities_by_id", "fragments", "sources"],
+}
+"""What a field costs beyond the way to it; a field that is not listed costs nothing."""
+NOT_REACHED = {"Degradation", "PersonalDataFinding"}
+"""Types that nothing gives in this world."""
+
+
+class Place:
+    """A stored world and what the documents of this module ask about."""
+
+    def __init__(self, store: Store, world: World) -> None:
+        self.store, self.world = store, world
+        self.caller = world.named("admin")
+        self.space = world.namespaces[0]
+        self.entity = next(one for one in world.entities if one.space is self.space and is_full(one))
+        given = f"question: {text(' '.join(world.words[:3]))}, namespaces: {text([self.space.name])}"
+        key = f"namespace: {text(self.space.name)}, key: {text(self.entity.key)}"
+        ids = [
+            public_id("e", self.space, self.entity.id),
+            public_id("s", self.space, self.entity.id),
+            public_id("f", self.space, self.entity.fragments[0].id),
+        ]
+        self.roots = {
+            "viewer": ("viewer", "Viewer"),
+            "knowledge": ("knowledge", "Knowledge"),
+            "SEARCH": (f"search({given}, k: 3)", "Search"),
+            "WIDE": (f"search(question: {text(' '.join(world.words[3:6]))}, k: 3, hops: 2, locale: RU)", "Search"),
+            "RECALL": (f"recall({given}, budget: LOW)", "Recall"),
+            "ENTITY": (f"entity({key})", "Entity"),
+            "SOURCE": (f"source({key})", "Source"),
+            "NODES": (f"nodes(ids: {text(ids)})", "Node"),
+            "NODE": (f"node(id: {text(ids[0])})", "Node"),
+        }
+
+    async def cost(self, document: str) -> dict[str, int]:
+        """The statements and provider calls of one request."""
+        recorder(self.store).forget()
+        answer = await self.ask(document)
+        assert "errors" not in answer, answer
+        return recorder(self.store).counted
+
+    async def ask(self, document: str) -> dict[str, Any]:
+        for name, (call, _) in self.roots.items():
+            document = document.replace(f"{name} ", f"{call} ")
+        return await execute(self.store, document, self.caller.token)
+
+
+def is_full(entity: Entity) -> bool:
+    """Whether there is something of everything."""
+    return entity.source is not None and bool(entity.versions) and len(entity.fragments) > 1
+
+
+@pytest.fixture(scope="module")
+def stored(shared_bases: Bases) -> str:
+    """The base of this module."""
+    return shared_bases.new()
+
+
+@pytest.fixture
+async def place(stored: str) -> AsyncIterator[Place]:
+    """The world of this module; the first test stores it."""
+    world = random_world(12)  # facts around its hits lead to entities that nothing else has loaded
+    async with opened(stored) as store:
+        async with store.database.reading() as connection:
+            is_there = await connection.fetchval("select exists (select from entity)")
+        if not is_there:
+            await store_world(stored, world)
+        yield Place(store, world)
+
+
+# ------------------------------------------------------------------------------------------------ cost
+
+
+async def test_each_field_costs_what_the_table_says(place: Place) -> None:
+    for kind, fields in FIELDS.items():
+        for name in fields if kind not in NOT_REACHED else ():
+            way, base = BASES[kind]
+            document = "{ " + way.replace("%", minimal(place, kind, name)) + " }"
+            wanted = Counter([*base, *COSTS.get(f"{kind}.{name}", [])])
+            assert await place.cost(document) == dict(wanted), f"{kind}.{name}: {document}"
+
+
+def minimal(place: Place, kind: str, name: str) -> str:
+    """A field with as little below it as can be."""
+    parent = api()._schema.type_map[kind]
+    assert isinstance(parent, GraphQLObjectType)
+    below = get_named_type(parent.fields[name].type)
+    roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "node": "NODE", "nodes": "NODES"}
+    if kind == "Query":
+        name = roots.get(name, name)
+    return f"{name} {{ __typename }}" if isinstance(below, GraphQLObjectType | GraphQLInterfaceType) else name
+
+
+def test_the_table_speaks_of_fields_that_are_there() -> None:
+    assert set(COSTS) <= {f"{kind}.{name}" for kind, listed in FIELDS.items() for name in listed}
+    assert set(FIELDS) == set(BASES) | NOT_REACHED
+
+
+async def test_deep_selections_run_one_statement_a_kind(place: Place) -> None:
+    one_each = await place.cost(
+        "{ SEARCH { hits { entity { attributes fragments { totalCount nodes { text } } source { content } } "
+        "highlights { start } card { source { mediaType } } fragment { provenance { node { id } } } } "
+        "neighbors { entity { title } via { subject { key } object { key } provenance { label } } } sources { key } context } }"
+    )
+    once = ["caller", *HITS, "graph_hop", "facts_by_row", "highlights", "attributes", "fragments_of", "fragments_counted", "contents"]
+    assert {name: one_each[name] for name in once} == dict.fromkeys(once, 1)
+    # Entities and sources are known at three moments: of the hits, of the neighbours, of the places of facts.
+    assert one_each["entities_by_id"] <= 3
+    assert one_each["sources"] <= 3
+
+
+async def test_a_second_step_is_a_second_statement(place: Place) -> None:
+    document = "{{ search(question: {0}, namespaces: [{1}], hops: {2}) {{ neighbors {{ hops }} }} }}"
+    words, space = text(place.world.words[0]), text(place.space.name)
+    assert (await place.cost(document.format(words, space, 1)))["graph_hop"] == 1
+    assert (await place.cost(document.format(words, space, 2)))["graph_hop"] == 2
+
+
+async def test_aliases_of_equal_arguments_share_the_work(place: Place) -> None:
+    alone = await place.cost("{ SEARCH { hits { score } } }")
+    twice = await place.cost("{ a: SEARCH { hits { score } } b: SEARCH { hits { fragment { text } } question } }")
+    assert twice == alone
+
+
+async def test_two_questions_are_one_call_of_the_provider(place: Place) -> None:
+    cost = await place.cost("{ a: SEARCH { vector { score } } b: WIDE { vector { score } } RECALL { count } }")
+    assert cost["embedding"] == 1
+    assert recorder(place.store).calls == [2]
+
+
+async def test_channels_that_are_not_asked_do_not_run(place: Place) -> None:
+    document = "{{ search(question: {0}, channels: [{1}]) {{ hits {{ score }} degraded {{ code }} }} }}"
+    words = text(place.world.words[0])
+    assert "lexical" not in await place.cost(document.format(words, "VECTOR"))
+    assert not {"embedding", "vector_exact"} & set(await place.cost(document.format(words, "LEXICAL")))
+
+
+async def test_a_field_that_is_skipped_costs_nothing(place: Place) -> None:
+    document = "{ SEARCH { question hits @skip(if: true) { score } ...on Search @include(if: false) { context } } }"
+    assert await place.cost(document) == {"caller": 1}
+
+
+# ------------------------------------------------------------------------------------------------ values
+
+
+async def test_any_selection_gives_a_part_of_the_whole_answer(place: Place) -> None:
+    schema, chance = api()._schema, random.Random(1)
+    whole = {}
+    for name, (_, kind) in place.roots.items():
+        depth = 3 if kind in ("Entity", "Source", "Node") else 2
+        answer = await place.ask(f"{{ {name} {selection(schema, kind, depth)} }}")
+        assert "errors" not in answer
+        (whole[name],) = answer["data"].values()
+    for _ in range(60):
+        asked = chance.sample(sorted(whole), chance.choice([1, 1, 2, 3]))
+        choose = random_choice(chance, chance.choice([0.2, 0.4, 0.6]))
+        parts = []
+        for number, name in enumerate(asked):
+            depth = 2 if place.roots[name][1] not in ("Entity", "Source", "Node") or len(asked) > 1 else 3
+            parts.append(f"r{number}: {name} {selection(schema, place.roots[name][1], depth, choose)}")
+        document = "{ " + " ".join(parts) + " }"
+        answer = await place.ask(document)
+        assert "errors" not in answer
+        for number, name in enumerate(asked):
+            assert strays(answer["data"][f"r{number}"], whole[name]) == [], document
+
+
+def strays(part: Any, whole: Any, path: str = "") -> list[str]:
+    """Where a part differs from the whole."""
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return [line for key, value in part.items() for line in strays(value, whole.get(key), f"{path}.{key}")]
+    if isinstance(part, list) and isinstance(whole, list) and len(part) == len(whole):
+        return [line for number, pair in enumerate(zip(part, whole, strict=True)) for line in strays(*pair, f"{path}[{number}]")]
+    return [] if part == whole and type(part) is type(whole) else [f"{path}: {part!r}, not {whole!r}"]
+
+
+FIELDS_OF_SEARCH = ("question", "namespaces", "hits { score }", "lexical { score }", "neighbors { hops }", "degraded { code }", "context")
+REFUSED = {
+    'question: ""': "BAD_INPUT",
+    'question: "x\\u0000y"': "BAD_INPUT",
+    'question: "x", k: 0': "BAD_INPUT",
+    'question: "x", k: 51': "BAD_INPUT",
+    'question: "x", hops: 3': "BAD_INPUT",
+    'question: "x", namespaces: ["nowhere"]': "NAMESPACE_NOT_FOUND",
+    'question: "x", asOf: "2025-01-01T00:00:00"': "BAD_INPUT",
+    'question: "x", filter: {meta: [1]}': "BAD_INPUT",
+    'question: "x", fusion: {weights: [{channel: VECTOR, weight: 2}]}': "BAD_INPUT",
+}
+
+
+async def test_a_refusal_does_not_depend_on_what_is_selected(place: Place) -> None:
+    for given, code in REFUSED.items():
+        answers = []
+        for fields in FIELDS_OF_SEARCH:
+            recorder(place.store).forget()
+            answer = await place.ask(f"{{ search({given}) {{ {fields} }} viewer {{ principal }} }}")
+            assert codes(answer) == [code], given
+            assert answer["data"] == {"search": None, "viewer": {"principal": place.caller.name}}
+            assert set(recorder(place.store).counted) == {"caller"}
+            answers.append(answer["errors"][0]["message"])
+        assert len(set(answers)) == 1, given
+
+
+async def test_a_field_that_fails_leaves_its_siblings_and_its_error_whatever_else_is_selected(place: Place) -> None:
+    broken = "bad: fragments(first: 0) { nodes { text } } worse: fragments(after: \"x\") { nodes { text } }"
+    alone = await place.ask(f"{{ ENTITY {{ {broken} }} }}")
+    assert codes(alone) == ["BAD_INPUT", "BAD_CURSOR"]
+    beside = await place.ask(f"{{ ENTITY {{ title {broken} source {{ content }} good: fragments {{ totalCount }} }} }}")
+    shown = [[(error["message"], error["path"]) for error in answer["errors"]] for answer in (alone, beside)]
+    assert sorted(shown[0]) == sorted(shown[1])
+    found, entity = beside["data"]["entity"], place.entity
+    assert entity.source is not None
+    assert (found["bad"], found["worse"], found["title"]) == (None, None, entity.title)
+    assert found["source"] == {"content": entity.source.content}
+    assert found["good"] == {"totalCount": len(entity.fragments)}
+    assert View(place.world, place.caller).sees(entity)
