@@ -29,7 +29,7 @@ from retrieval.ingest.source_input import Origin, SourceInput, checked, digest_o
         ({"meta": {str(number): 1 for number in range(65)}}, "64"),
         ({"meta": {"a": {"b": {"c": {"d": 1}}}}}, "levels"),
         ({"meta": {"a": "x" * 9_000}}, "8,192"),
-        ({"meta": {"a": float("a number that JSON lacks")}}, "nan"),
+        ({"meta": {"a": float("nan")}}, "a number that JSON lacks"),
         ({"meta": {"a": 2**70}}, "JSON"),
         ({"attributes": {"a": "x" * 70_000}}, "65,536"),
         ({"occurred_at": datetime(2026, 1, 1)}, "zone"),
