@@ -13,6 +13,7 @@ from app.logs import NOISY, configure_logging
 from tests.fixtures.bases import Bases
 from tests.fixtures.databases import TestServer
 
+
 @pytest.fixture
 def bases(database_server: TestServer) -> Iterator[Bases]:
     """Databases of one test."""

@@ -19,7 +19,9 @@ def everything(name: str, left: int) -> bool:
     return True
 
 
-def selection(schema: GraphQLSchema, kind: str, depth: int, choose: Choice = everything, avoid: frozenset[str] = frozenset()) -> str:
+def selection(
+    schema: GraphQLSchema, kind: str, depth: int, choose: Choice = everything, avoid: frozenset[str] = frozenset()
+) -> str:
     """A selection set of a type with the chosen fields; objects are entered while `depth` lasts."""
     named: GraphQLNamedType = schema.type_map[kind]
     if kind == "Node":

@@ -112,7 +112,10 @@ async def test_no_forbidden_text_leaves_by_http_headers_logs_or_metrics(bases: B
         for caller in world.callers:
             view = View(world, caller)
             closed = [space for space in world.namespaces if space not in view.spaces]
-            asked = [*documents(view, 1), *(f"{{ knowledge(namespaces: {text([space.name])}) {{ isEmpty }} }}" for space in closed)]
+            asked = [
+                *documents(view, 1),
+                *(f"{{ knowledge(namespaces: {text([space.name])}) {{ isEmpty }} }}" for space in closed),
+            ]
             log_text()
             for document in asked:
                 response = await post(client, document, caller.token)

@@ -195,7 +195,17 @@ async def test_deep_selections_run_one_statement_a_kind(place: Place) -> None:
         "highlights { start } card { source { mediaType } } fragment { provenance { node { id } } } } "
         "neighbors { entity { title } via { subject { key } object { key } provenance { label } } } sources { key } context } }"
     )
-    once = ["caller", *HITS, "graph_hop", "facts_by_row", "highlights", "attributes", "fragments_of", "fragments_counted", "contents"]
+    once = [
+        "caller",
+        *HITS,
+        "graph_hop",
+        "facts_by_row",
+        "highlights",
+        "attributes",
+        "fragments_of",
+        "fragments_counted",
+        "contents",
+    ]
     assert {name: one_each[name] for name in once} == dict.fromkeys(once, 1)
     # Entities and sources are known at three moments: of the hits, of the neighbours, of the places of facts.
     assert one_each["entities_by_id"] <= 3
@@ -267,7 +277,15 @@ def strays(part: Any, whole: Any, path: str = "") -> list[str]:
     return [] if part == whole and type(part) is type(whole) else [f"{path}: {part!r}, not {whole!r}"]
 
 
-FIELDS_OF_SEARCH = ("question", "namespaces", "hits { score }", "lexical { score }", "neighbors { hops }", "degraded { code }", "context")
+FIELDS_OF_SEARCH = (
+    "question",
+    "namespaces",
+    "hits { score }",
+    "lexical { score }",
+    "neighbors { hops }",
+    "degraded { code }",
+    "context",
+)
 REFUSED = {
     'question: ""': "BAD_INPUT",
     'question: "x\\u0000y"': "BAD_INPUT",
@@ -295,7 +313,7 @@ async def test_a_refusal_does_not_depend_on_what_is_selected(place: Place) -> No
 
 
 async def test_a_field_that_fails_leaves_its_siblings_and_its_error_whatever_else_is_selected(place: Place) -> None:
-    broken = "bad: fragments(first: 0) { nodes { text } } worse: fragments(after: \"x\") { nodes { text } }"
+    broken = 'bad: fragments(first: 0) { nodes { text } } worse: fragments(after: "x") { nodes { text } }'
     alone = await place.ask(f"{{ ENTITY {{ {broken} }} }}")
     assert codes(alone) == ["BAD_INPUT", "BAD_CURSOR"]
     beside = await place.ask(f"{{ ENTITY {{ title {broken} source {{ content }} good: fragments {{ totalCount }} }} }}")

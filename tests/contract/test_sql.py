@@ -267,7 +267,9 @@ def is_assembled_call(call: ast.Call) -> bool:
 
 
 def is_assembled(text: ast.expr) -> bool:
-    formatted = isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr in ("format", "join", "replace")
+    formatted = (
+        isinstance(text, ast.Call) and isinstance(text.func, ast.Attribute) and text.func.attr in ("format", "join", "replace")
+    )
     return formatted or isinstance(text, ast.BinOp) or (isinstance(text, ast.JoinedStr) and any(
         isinstance(part, ast.FormattedValue) for part in text.values
     ))  # fmt: skip
