@@ -52,8 +52,8 @@ async def serve(
         serving = server(app, drain, host=settings.host, port=port_of(listener), body_limit=settings.max_body)
         with signals_left_to_uvicorn():
             running = asyncio.create_task(serving.serve(sockets=[listener]))
-            while not serving.started and not running.done():
-                await asyncio.sleep(0.02)  # noqa: ASYNC110 - uvicorn has no event for it
+            while not serving.started and not running.done():  # noqa: ASYNC110 - uvicorn has no event for it
+                await asyncio.sleep(0.02)
             if serving.started:
                 announce()
             with refused(settings.host, port_of(listener)):

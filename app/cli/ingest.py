@@ -17,6 +17,7 @@ from app.config import Settings
 from app.opening import open_store
 from retrieval.administration.namespaces import create_namespace, list_namespaces
 from retrieval.administration.rights import local_administrator
+from retrieval.ingest.folder import SkippedFile
 from retrieval.ingest.queue import embed_pending, pending
 from retrieval.ingest.sync import Progress as Step
 from retrieval.ingest.sync import Report, Shape, ingest_folder
@@ -139,17 +140,21 @@ def show(report: Report, left: int) -> None:
         note(f"{result.key}: {result.message}")
     for file in unreadable(report):
         note(f"{file.key} {file.reason}")
-    counts = [f"{report.outcomes[outcome]} {outcome.value.lower()}" for outcome in Outcome if report.outcomes[outcome]]
-    others = len(report.skipped) - len(unreadable(report))
-    counts += [f"{others} of other kinds left out"] * bool(others) + [f"{len(report.removed)} removed"] * bool(report.removed)
-    say((", ".join(counts) or "nothing to store") + ".")
+    say((", ".join(counts(report)) or "nothing to store") + ".")
     if left:
-        note(
-            f"{left} fragments wait for their vector: a server or `contextql worker` makes it; `contextql doctor` says why they wait."
-        )
+        advice = "a server or `contextql worker` makes it, `contextql doctor` says why they wait."
+        note(f"{left} fragments wait for their vector; {advice}")
 
 
-def unreadable(report: Report) -> list[Any]:
+def counts(report: Report) -> list[str]:
+    """How many of each, without those that are none."""
+    others = len(report.skipped) - len(unreadable(report))
+    numbers = {outcome.value.lower(): report.outcomes[outcome] for outcome in Outcome}
+    numbers |= {"of other kinds left out": others, "removed": len(report.removed)}
+    return [f"{number} {what}" for what, number in numbers.items() if number]
+
+
+def unreadable(report: Report) -> list[SkippedFile]:
     """Files of a kind that is read which could not be."""
     return [file for file in report.skipped if not file.expected]
 

@@ -11,8 +11,8 @@ from app.cli import PROGRAM, cli
 OPENING = """# Command line
 
 Settings are `CB_` variables, see [configuration.md](configuration.md). Every command works beside a running server on the same
-`CB_DATA_DIR`. Results go to stdout, everything else to stderr; with `--json` stdout holds JSON and nothing else. The exit code is 0
-when all is well, 1 with one sentence on stderr when something failed, 2 when the call or the configuration cannot be used.
+`CB_DATA_DIR`. Results go to stdout, everything else to stderr; with `--json` stdout holds JSON and nothing else. The exit code is
+0 when all is well, 1 with one sentence on stderr when something failed, 2 when the call or the configuration cannot be used.
 `--debug` shows where an error comes from. This page is made by `python -m app.cli.reference`.
 """
 

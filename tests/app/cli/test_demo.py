@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import psutil
 import pytest
@@ -77,7 +79,12 @@ def test_for_the_reader_the_other_language_does_not_exist(demo: Running, data_di
 
 def test_it_prints_three_things_to_try_and_a_token_that_only_its_owner_can_read(demo: Running, data_dir: Path) -> None:
     token = token_of(data_dir)
-    assert f"{demo.url}/graphql?query=" in demo.text
+    assert "246 pages loaded." in demo.text
+    (link,) = [line.strip() for line in demo.text.splitlines() if line.strip().startswith(f"{demo.url}/graphql?query=")]
+    (query,) = parse_qs(urlsplit(link).query)["query"]
+    assert len(demo.ask(query).json()["data"]["search"]["hits"]) == 3
+    body = demo.text.partition(" -d '")[2].partition("'\n")[0]
+    assert demo.ask(json.loads(body)["query"], token).json()["errors"][0]["extensions"] == {"code": "NAMESPACE_NOT_FOUND"}
     assert 'ask "Как загрузить файл?"' in demo.text
     assert "curl -s" in demo.text
     assert f"The token of reader-ru is {token}" in demo.text

@@ -69,7 +69,6 @@ def test_a_database_that_was_never_set_up(run: Run, monkeypatch: pytest.MonkeyPa
     ended = run("doctor", "--json")
     assert line(ended, "migrations") == ("WARN", "the database was never set up", "Run `contextql migrate`.")
     assert line(ended, "extension vector")[0] == "WARN"
-    assert run("doctor", "--json").out == ended.out.replace("", "") or "answers in" in ended.out
     assert line(run("doctor", "--json"), "migrations")[0] == "WARN", "looking changes nothing"
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.app.cli.conftest import Run
+from tests.app.cli.conftest import Ended, Run
+from tests.app.cli.servers import running
 from tests.fixtures.openai_server import OpenAIServer
 
 
@@ -14,13 +16,14 @@ from tests.fixtures.openai_server import OpenAIServer
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "handbook"
     (made / "guide").mkdir(parents=True)
-    (made / "guide" / "files.md").write_text("# Загрузка файлов\n\nЧтобы загрузить файл, нажмите кнопку. См. [цены](../prices.md).")
+    text = "# Загрузка файлов\n\nЧтобы загрузить файл, нажмите кнопку. См. [цены](../prices.md)."
+    (made / "guide" / "files.md").write_text(text)
     (made / "prices.md").write_text("# Prices\n\nUploading costs nothing.")
     (made / "photo.jpg").write_bytes(b"\xff\xd8\xff")
     return made
 
 
-def ingest(run: Run, folder: Path, *more: str) -> object:
+def ingest(run: Run, folder: Path, *more: str) -> Ended:
     return run("ingest", folder, "-n", "handbook", "--create-namespace", "--json", *more)
 
 
@@ -53,8 +56,8 @@ def test_an_unknown_namespace_and_a_missing_path_are_named(run: Run, folder: Pat
 
 def test_a_folder_is_restricted_to_its_readers(run: Run, folder: Path) -> None:
     run("principal", "add", "ann")
-    ended = run("ingest", folder, "-n", "handbook", "--create-namespace", "--reader", "ann", "--source-path", "wiki/", "--type", "page")
-    assert ended.code == 0
+    given = ["--reader", "ann", "--source-path", "wiki/", "--type", "page"]
+    assert run("ingest", folder, "-n", "handbook", "--create-namespace", *given).code == 0
     run("grant", "add", "ann", "-n", "handbook")
     run("principal", "add", "bob")
     run("grant", "add", "bob", "-n", "handbook")
@@ -124,3 +127,20 @@ def test_a_provider_that_fails_does_not_hold_the_command(run: Run, provider: Ope
     ended = run("ingest", folder, "-n", "handbook", "--create-namespace", "--json")
     assert ended.code == 0
     assert ended.json["pendingEmbeddings"] == 1
+
+
+def test_sigterm_gives_back_what_was_being_embedded(
+    run: Run, provider: OpenAIServer, folder: Path, base: str, tmp_path: Path
+) -> None:
+    run("migrate")
+    provider.faults.hang = True
+    given = {"embedding_provider": "openai", "openai_base_url": provider.url, "embedding_dimensions": "8", "database_url": base}
+    with running(tmp_path / "log", "ingest", str(folder), "-n", "handbook", "--create-namespace", **given) as command:
+        deadline = time.monotonic() + 30
+        while not provider.calls and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert command.end() == 143
+        assert command.text == "Stopped by SIGTERM.\n"
+    provider.faults.hang = False
+    report = run("ingest", folder, "-n", "handbook", "--json").json
+    assert (report["outcomes"]["UNCHANGED"], report["pendingEmbeddings"]) == (2, 0)

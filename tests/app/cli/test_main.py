@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.cli.reference import commands, example_of
@@ -57,11 +59,11 @@ def test_debug_shows_where_an_error_comes_from(run: Run) -> None:
     assert debugged.err.splitlines()[-1] == plain.sentence
 
 
-def test_the_schema_is_printed_and_held_to_a_file(run: Run, tmp_path: pytest.TempPathFactory) -> None:
+def test_the_schema_is_printed_and_held_to_a_file(run: Run, tmp_path: Path) -> None:
     printed = run("schema")
     assert printed.out.startswith(('"""', "directive", "schema"))
     assert "type Query" in printed.out
-    file = tmp_path / "schema.graphql"  # type: ignore[operator]
+    file = tmp_path / "schema.graphql"
     file.write_text(printed.out)
     assert run("schema", "--check", file).code == 0
     file.write_text(printed.out.replace("type Query", "type Questions"))
