@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from app.config import Settings
 from app.evaluation.collection import Collection, Document, Query, Vectors, find_folder, lines_of, read_collection, read_vectors
 from app.evaluation.report import CHANNELS, Report, report_on
-from app.evaluation.scratch import ended_by_sigterm, scratch_namespaces
+from app.evaluation.scratch import scratch_namespaces
 from app.opening import open_store
 from app.sessions import Identity
 from retrieval.administration.namespaces import Namespace
@@ -53,9 +53,8 @@ async def run_eval(settings: Settings, folder: Path, options: EvalOptions, progr
 
     Progress is shown on stderr when that is a terminal.
     """
-    with ended_by_sigterm():
-        async with open_store(settings) as store:
-            return await evaluate(store, folder, options, progress or progress_on_stderr())
+    async with open_store(settings) as store:
+        return await evaluate(store, folder, options, progress or progress_on_stderr())
 
 
 def progress_on_stderr() -> Progress:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import signal
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from retrieval.administration.namespaces import Namespace, create_namespace, delete_namespace
 from retrieval.administration.rights import local_administrator
@@ -33,19 +32,3 @@ async def delete_all(database: Database, names: Sequence[str]) -> None:
     """Delete namespaces with everything in them."""
     for name in names:
         await delete_namespace(database, local_administrator(), name, name)
-
-
-@contextmanager
-def ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM cancels the task that is running, as Ctrl+C does, so that what it cleans up at its end is cleaned up."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    try:
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    except (NotImplementedError, RuntimeError, ValueError):  # not the main thread, or no Unix
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -62,6 +63,29 @@ async def store(connection: Connection, ns: int, batch: Sequence[Prepared]) -> d
             [HalfVector(vector) for _, vector in placed],
         )  # fmt: skip
     return {row["fragment_id"]: row["key"] for row in rows}
+
+
+async def link(database: Database, ns: int, links: Sequence[tuple[str, str]]) -> None:
+    """State that documents link to others, pairs of keys."""
+    async with database.writing() as connection:
+        await connection.execute(
+            statement("bulk_links"), ns, [key_digest(start) for start, _ in links], [key_digest(end) for _, end in links]
+        )
+
+
+@asynccontextmanager
+async def index_built_at_the_end(database: Database) -> AsyncIterator[None]:
+    """Drop the index over vectors and build it again at the end: ten times as fast as filling it (research/postgres.md 6).
+
+    For a base that nobody else uses.
+    """
+    async with database.writing() as connection:
+        index = await connection.fetchval("select pg_get_indexdef('fragment_vector_near'::regclass)")
+        await connection.execute("drop index fragment_vector_near")
+    yield
+    async with database.writing() as connection:
+        await connection.execute("set local statement_timeout = 0")
+        await connection.execute(index)
 
 
 async def refresh_plans(database: Database) -> None:

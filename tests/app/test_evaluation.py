@@ -127,7 +127,7 @@ async def test_only_the_named_groups_are_asked(place: Place) -> None:
 
 async def test_the_json_has_exactly_the_promised_keys(place: Place) -> None:
     found = json.loads((await place.run()).json())
-    channels = dict.fromkeys(("lexical", "vector", "fused"), {"ndcg@10", "recall@10", "mrr@10"})
+    channels = {name: {"ndcg@10", "recall@10", "mrr@10"} for name in ("lexical", "vector", "fused")}
     assert set(found) == {"queries", "channels", "categories"}
     assert list(found["categories"]) == ["easy", "hard"]
     for part in (found, *found["categories"].values()):

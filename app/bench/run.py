@@ -1,0 +1,44 @@
+"""Runs all measurements and prints a line for each promise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+
+from app.bench.bare_route import hits_against_a_bare_route
+from app.bench.lexical_only import lexical_alone_against_everything
+from app.bench.line import Line
+from app.bench.memory import memory_over_mixed_requests
+from app.bench.shapes import statements_against_measured_shapes
+from app.bench.world import World, made_world
+
+MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
+    lexical_alone_against_everything,
+    hits_against_a_bare_route,
+    statements_against_measured_shapes,
+    memory_over_mixed_requests,
+)
+"""Each gives one line or several; another promise is another file and a line here."""
+
+DOCUMENTS, QUICK_DOCUMENTS = 20_000, 4_000
+QUICK_SCALE = 0.2
+
+
+async def run_bench(quick: bool = False) -> bool:
+    """Measure everything, print `PASS|FAIL name value bound` on stdout as it comes; True when all promises are kept.
+
+    `quick` takes a smaller corpus and fewer repetitions: good for finding a broken measurement, not for figures.
+    """
+    kept = True
+    async with made_world(QUICK_DOCUMENTS if quick else DOCUMENTS, QUICK_SCALE if quick else 1.0, say) as world:
+        for measure in MEASUREMENTS:
+            say(measure.__name__.replace("_", " "))
+            for line in await measure(world):
+                print(line, flush=True)
+                kept = kept and line.passes
+    return kept
+
+
+def say(what: str) -> None:
+    """Tell what is going on."""
+    print(f"... {what}", file=sys.stderr, flush=True)

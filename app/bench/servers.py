@@ -1,0 +1,111 @@
+"""Real server processes on loopback, and the processor time and memory that processes took."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+import psutil
+
+from app.bench.world import World
+from app.config import PREFIX
+
+START_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server that answers, and a client that keeps its connections."""
+
+    process: psutil.Process
+    address: str
+    client: httpx.AsyncClient
+
+    def cpu(self) -> float:
+        """Seconds of processor time that the process has taken, on all threads."""
+        times = self.process.cpu_times()
+        return float(times.user + times.system)
+
+    async def ask(self, query: str, **variables: object) -> dict[str, object]:
+        """Post an operation; raises when the answer has errors."""
+        reply = await self.client.post("/graphql", json={"query": query, "variables": variables})
+        body: dict[str, object] = reply.json()
+        if reply.status_code != 200 or "errors" in body:
+            raise RuntimeError(f"the server answered {reply.status_code}: {reply.text[:500]}")
+        return body
+
+
+@asynccontextmanager
+async def serving(world: World) -> AsyncIterator[Served]:
+    """`contextql serve` over the scratch database, as it is deployed; only its log goes nowhere."""
+    environment = {"CB_DATABASE_URL": world.url, "CB_LOCAL_ADMIN": "true", "CB_DATA_DIR": str(world.folder)}
+    async with started(["-c", "from app.cli import main; main(['serve'])"], environment, "CB_PORT") as served:
+        yield served
+
+
+@asynccontextmanager
+async def started(arguments: Sequence[str], environment: dict[str, str], port_variable: str) -> AsyncIterator[Served]:
+    """A Python process that listens on a free port of loopback; ended by SIGTERM."""
+    port = free_port()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments,
+        env={**kept, **environment, port_variable: str(port)},
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    address = f"http://127.0.0.1:{port}"
+    try:
+        async with httpx.AsyncClient(base_url=address, timeout=60, trust_env=False) as client:
+            await until_ready(client, process)
+            yield Served(psutil.Process(process.pid), address, client)
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                await asyncio.wait_for(process.wait(), 40)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+
+
+async def until_ready(client: httpx.AsyncClient, process: asyncio.subprocess.Process) -> None:
+    """Wait for the first good answer; raises when the process ends or takes too long."""
+    async with asyncio.timeout(START_SECONDS):
+        while True:
+            if process.returncode is not None:
+                raise RuntimeError(f"the server ended with code {process.returncode} before it answered")
+            try:
+                if (await client.get("/healthz")).status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            await asyncio.sleep(0.1)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def database_cpu(world: World) -> float:
+    """Seconds of processor time of the database server with all its processes, those that ended too."""
+    postmaster = psutil.Process(world.postmaster)
+    times = postmaster.cpu_times()
+    total = times.user + times.system + times.children_user + times.children_system
+    for child in postmaster.children(recursive=True):
+        try:
+            spent = child.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += spent.user + spent.system
+    return float(total)

@@ -1,0 +1,111 @@
+"""The statements of a search against the plain shapes that were measured first (research/postgres.md 1.7, 2 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from pgvector import HalfVector
+
+from app.bench.bare_route import record
+from app.bench.line import Line
+from app.bench.recording import Statement
+from app.bench.world import World
+from retrieval.database import Connection, Database
+from retrieval.sql import guarded
+from retrieval.tuning import Tuning
+
+BOUND = 1.5
+POOL = 20
+QUESTIONS = 40
+EXACT = """
+    select fragment_id, entity_id, embedding <=> $1 as d from fragment_vector
+     where ns = any($2) and acl_id = any($3) order by (embedding <=> $1) + 0 limit $4"""
+NEAR = """
+    with r as materialized (
+        select fragment_id, entity_id, embedding <=> $1 as d from fragment_vector
+         where ns = any($2) and acl_id = any($3) order by embedding <=> $1 limit $4)
+    select * from r order by d"""
+
+Run = Callable[[Connection], Awaitable[Any]]
+Pair = tuple[Run, Run]
+
+
+async def statements_against_measured_shapes(world: World) -> list[Line]:
+    """The median time of each of ours and its shape, in turn on one connection."""
+    questions = [world.large.question(3_000_000 + number) for number in range(QUESTIONS)]
+    pairs: dict[str, list[Pair]] = {"vector-exact": [], "vector-near": [], "lexical": [], "fused": []}
+    for place, (question, statements) in enumerate((await record(world, questions)).items()):
+        assert question
+        for name, pair in pairs_of({one.name: one for one in statements}, HalfVector(world.large.vectors[place])).items():
+            pairs[name].append(pair)
+    database = await Database.open(world.url, size=1)
+    try:
+        async with database.reading() as connection:
+            return [await compared(connection, name, found, world.times(5)) for name, found in pairs.items()]
+    finally:
+        await database.close()
+
+
+async def compared(connection: Connection, name: str, pairs: list[Pair], rounds: int) -> Line:
+    """The ratio of the medians."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds + 1):
+        for pair in pairs:
+            for seconds, run in zip(times, pair, strict=True):
+                started = perf_counter()
+                await run(connection)
+                if number:  # the first round warms up
+                    seconds.append(perf_counter() - started)
+    ours, shape = (1000 * median(seconds) for seconds in times)
+    return Line(f"{name}-of-shape", ours / shape, BOUND, note=f"p50 {ours:.2f} ms against {shape:.2f} ms")
+
+
+def pairs_of(statements: dict[str, Statement], vector: HalfVector) -> dict[str, Pair]:
+    """Ours and the shape of each kind, for one question with a vector that has near ones."""
+    lexical = statements["lexical"]
+    spaces, acls, _, rare, words, weights, *_ = lexical.values
+    found = statements["vector_exact"] if "vector_exact" in statements else statements["vector_near"]
+    bound = (*found.values[:3], vector, POOL, *found.values[5:13])
+    scored = scored_by_idf(len(words))
+    parameters = [value for pair in zip(weights, words, strict=True) for value in pair]
+    one = fused_shape(len(words))
+
+    async def both(connection: Connection) -> None:
+        await connection.fetch(guarded("vector_near"), *bound, Tuning().index_spare)
+        await connection.fetch(lexical.text, *lexical.values)
+
+    return {
+        "vector-exact": (ran(guarded("vector_exact"), *bound), ran(EXACT, vector, spaces, acls, POOL)),
+        "vector-near": (
+            ran(guarded("vector_near"), *bound, Tuning().index_spare),
+            ran(NEAR, vector, spaces, acls, POOL),
+        ),
+        "lexical": (ran(lexical.text, *lexical.values), ran(scored, rare, spaces, acls, POOL, *parameters)),
+        "fused": (both, ran(one, rare, spaces, acls, POOL, *parameters, vector)),
+    }
+
+
+def ran(text: str, *values: Any) -> Run:
+    """A statement to be run."""
+
+    async def run(connection: Connection) -> None:
+        await connection.fetch(text, *values)
+
+    return run
+
+
+def scored_by_idf(words: int) -> str:
+    """Candidates of the rarest words, ranked by the sum of idf times ts_rank, unrolled."""
+    terms = " + ".join(f"${5 + 2 * at}::float8 * ts_rank(lexemes, ${6 + 2 * at}::text::tsquery)" for at in range(words))
+    return f"""
+        select fragment_id, entity_id, {terms} as score from fragment_lexemes
+         where ns = any($2) and acl_id = any($3) and lexemes @@ $1::text::tsquery order by score desc limit $4"""  # noqa: S608
+
+
+def fused_shape(words: int) -> str:
+    """Both channels in one statement."""
+    near = NEAR.replace("$1", f"${5 + 2 * words}")
+    return f"with l as ({scored_by_idf(words)}), v as ({near}) select * from l full join v using (fragment_id)"  # noqa: S608
