@@ -7,6 +7,7 @@ import sys
 import rich_click as click
 
 from app.cli.ask import ask_command
+from app.cli.bench import bench_command
 from app.cli.command import Invocation
 from app.cli.demo import demo_command
 from app.cli.doctor import doctor_command
@@ -31,7 +32,7 @@ cli = click.RichGroup(
 )
 for one in (
     demo_command, serve_command, ask_command, ingest_command, namespace, principal, grant, token, migrate_command,
-    worker_command, eval_command, schema_command, doctor_command,
+    worker_command, eval_command, bench_command, schema_command, doctor_command,
 ):  # fmt: skip
     cli.add_command(one)
 
