@@ -9,6 +9,7 @@ import pytest
 from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.statistics import due_namespaces, refresh_statistics
 from retrieval.store import Store
+from retrieval.tuning import TITLE_WEIGHT
 from tests.fixtures.writing import ADMIN, DOCS, put, rows, values
 
 pytestmark = pytest.mark.usefixtures("ns")
@@ -22,7 +23,7 @@ async def test_words_are_counted_over_unrestricted_fragments_only(store: Store, 
     assert await rows(store, WORDS) == [("дом", 1), ("кот", 1), ("пес", 1)]
     (restricted,) = await values(store, "select acl_id from entity where acl_id > 0")
     assert await rows(store, "select acl_id, fragments, words from fragment_statistics order by 1") == [
-        (0, 1, 4), (restricted, 1, 3),
+        (0, 1, 3 + TITLE_WEIGHT), (restricted, 1, 2 + TITLE_WEIGHT),
     ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from retrieval.ingest.source_input import Origin, SourceInput
 from retrieval.ingest.write import ingest_many
 from retrieval.outcomes import Outcome
 from retrieval.store import Store
+from retrieval.tuning import TITLE_WEIGHT
 from tests.fixtures.writing import ADMIN, DOCS, epoch, put, row_counts, rows, values
 
 EMBEDDED = """select f.text, v.embedding is not null
@@ -70,7 +71,9 @@ async def test_everything_given_is_stored(store: Store) -> None:
         ("wiki", "https://w/a", "Анна", moment, "text/markdown", "ORIGINAL")
     ]
     assert await rows(store, "select meta, identifiers from fragment") == [({"tag": "x"}, ["err-42"])]
-    assert await rows(store, "select words, identifiers, identifier_text from fragment_lexemes") == [(4, ["err-42"], "err-42")]
+    assert await rows(store, "select words, identifiers, identifier_text from fragment_lexemes") == [
+        (3 + TITLE_WEIGHT, ["err-42"], "err-42")
+    ]
     assert await rows(store, "select attributes, valid_from = '-infinity' from entity_version") == [({"owner": "ops"}, True)]
 
 
@@ -87,7 +90,7 @@ async def test_attributes_left_out_keep_the_version_in_force_and_changed_ones_be
 
 async def test_words_count_repetitions(store: Store) -> None:
     await put(store, "a", "кот кот кот и пёс", title="Звери")
-    assert await values(store, "select words from fragment_lexemes") == [5]
+    assert await values(store, "select words from fragment_lexemes") == [4 + TITLE_WEIGHT]
 
 
 async def test_unchanged_fragments_keep_their_vectors_and_only_new_texts_are_embedded(store: Store) -> None:
