@@ -83,11 +83,6 @@ class Settings(BaseSettings):
     cors_origins: Names = Field(
         default=(), description="Origins whose pages may call the server, separated by commas; `*` for every one."
     )
-    trusted_proxies: Names = Field(
-        default=(),
-        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, "
-        "separated by commas.",
-    )
 
     embedding_provider: Literal["local", "openai", "none"] = Field(
         default="local",
@@ -128,7 +123,9 @@ class Settings(BaseSettings):
 
     max_question: Count = Field(default=10_000, description="Characters in a question.")
     max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
-    max_document: ByteSize = Field(default=ByteSize(64 * 1024), gt=0, description="Bytes in a document; `1MiB` is understood.")
+    max_document: ByteSize = Field(
+        default=ByteSize(64 * 1024), gt=0, description="Characters in the GraphQL document; `1MiB` is understood."
+    )
     max_page: Count = Field(default=100, description="Items in one page of a list.")
     max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
 
@@ -140,7 +137,7 @@ class Settings(BaseSettings):
         """The URL for migrations and LISTEN; None means the embedded PostgreSQL."""
         return self.database_direct_url or self.database_url
 
-    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @field_validator("cors_origins", mode="before")
     @classmethod
     def _separated_by_commas(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -185,16 +182,6 @@ class Settings(BaseSettings):
         for origin in value:
             if origin != "*" and not re.fullmatch(r"https?://[^/\s?#@]+", origin):
                 raise ValueError(f"{origin!r} is no origin; write https://example.org, without a path")
-        return value
-
-    @field_validator("trusted_proxies")
-    @classmethod
-    def _are_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for network in value:
-            try:
-                ipaddress.ip_network(network)
-            except ValueError as error:
-                raise ValueError(f"{network!r} is no address or network; write 10.0.0.1 or 10.0.0.0/8") from error
         return value
 
     @field_validator("openai_base_url")

@@ -18,6 +18,7 @@ from app.watching import Watching
 from app.working import background_work
 from retrieval.store import Store
 from schema.api import make_schema
+from schema.limits import RequestLimits
 
 
 async def nothing(store: Store) -> None:
@@ -48,7 +49,7 @@ def application(settings: Settings, store: Store, telemetry: Telemetry, drain: D
         return ()
 
     return build_app(
-        schema=make_schema(),
+        schema=make_schema(RequestLimits(characters=settings.max_document)),
         open_session=sessions.open,
         ready=ready,
         drain=drain,

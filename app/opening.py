@@ -25,6 +25,7 @@ def tuning_of(settings: Settings) -> Tuning:
         statement_seconds=settings.statement_timeout,
         search_config=settings.fts_config,
         locale=settings.locale,
+        fusion=settings.fusion,
     )
 
 

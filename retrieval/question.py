@@ -97,7 +97,7 @@ def make_question(
     locale: Locale = "AUTO",
 ) -> Question:
     """Check every argument of a search; raises `BadInput` with what to change."""
-    method = fusion or FusionMethod.RRF
+    method = fusion or FusionMethod(tuning.fusion.upper())
     if weights is not None and method is not FusionMethod.WEIGHTED:
         raise BadInput("`fusion.weights` goes with method WEIGHTED only; leave it out or set `method: WEIGHTED`.")
     for primitive, weight in (weights or {}).items():

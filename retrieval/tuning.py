@@ -54,6 +54,7 @@ class Tuning:
     # Deployment
     search_config: str = "russian"
     locale: Literal["auto", "ru", "en"] = "auto"
+    fusion: Literal["rrf", "weighted"] = "rrf"
     characters_per_token: float = 3.0
 
     # Memory of question vectors, entries a process

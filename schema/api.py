@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from schema.assembly import GuardedSchema, assemble
 from schema.entity import Entity, Fragment
+from schema.limits import RequestLimits
 from schema.mutation import Mutation
 from schema.query import Query
 from schema.scalars import SCALARS
 from schema.source import Source
 from schema.subscription import Subscription
 
+DEFAULT_LIMITS = RequestLimits()
 
-def make_schema() -> GuardedSchema:
-    """The schema of this release."""
-    return assemble(Query, Mutation, Subscription, types=[Entity, Fragment, Source], scalars=SCALARS)
+
+def make_schema(limits: RequestLimits = DEFAULT_LIMITS) -> GuardedSchema:
+    """The schema of this release, with the caps on one request."""
+    return assemble(Query, Mutation, Subscription, types=[Entity, Fragment, Source], scalars=SCALARS, limits=limits)

@@ -36,9 +36,7 @@ class Mutation:
     @strawberry.mutation(
         description="Make a namespace; only an administrator of the server may.", graphql_type=NamespacePayload | None
     )
-    async def create_namespace(
-        self, info: Info, input: Annotated[CreateNamespaceInput, Doc]
-    ) -> administration.CreatedNamespace:
+    async def create_namespace(self, info: Info, input: Annotated[CreateNamespaceInput, Doc]) -> administration.CreatedNamespace:
         return await administration.create_namespace(info, input.name, input.title)
 
     @strawberry.mutation(
@@ -68,9 +66,7 @@ class Mutation:
     @strawberry.mutation(
         description="Make principals or change their titles; only an administrator may.", graphql_type=ItemsPayload | None
     )
-    async def upsert_principals(
-        self, info: Info, input: Annotated[UpsertPrincipalsInput, Doc]
-    ) -> administration.Items:
+    async def upsert_principals(self, info: Info, input: Annotated[UpsertPrincipalsInput, Doc]) -> administration.Items:
         principals = [(one.name, one.kind.name, one.title) for one in input.principals]
         return await administration.upsert_principals(info, principals)
 
@@ -93,14 +89,10 @@ class Mutation:
     async def revoke(self, info: Info, input: Annotated[GrantInput, Doc]) -> administration.Items:
         return await administration.revoke(info, input.principal, input.namespace, input.role.name, input.entity_key)
 
-    @strawberry.mutation(
-        description="Make a bearer token; only an administrator may.", graphql_type=TokenPayload | None
-    )
+    @strawberry.mutation(description="Make a bearer token; only an administrator may.", graphql_type=TokenPayload | None)
     async def create_token(self, info: Info, input: Annotated[CreateTokenInput, Doc]) -> NewToken:
         return await administration.create_token(info, input.principal, input.expires_at, input.label)
 
-    @strawberry.mutation(
-        description="Let a token hold no longer, from the next request on.", graphql_type=DeletedPayload | None
-    )
+    @strawberry.mutation(description="Let a token hold no longer, from the next request on.", graphql_type=DeletedPayload | None)
     async def revoke_token(self, info: Info, input: Annotated[RevokeTokenInput, Doc]) -> Deletion:
         return await administration.revoke_token(info, input.token_id)
