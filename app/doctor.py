@@ -150,15 +150,24 @@ def base_findings(base: BaseState) -> Iterator[Finding]:
     if not base.refresh_due:
         yield ok("statistics", "up to date")
     elif base.refreshing:
-        yield ok("statistics", f"{base.refresh_due} namespaces are being refreshed")
+        yield ok("statistics", f"{counted(base.refresh_due, 'namespace')} being refreshed")
     else:
         advice = "A running server or `contextql worker` refreshes them within seconds; start one."
-        yield warn("statistics", f"out of date in {base.refresh_due} namespaces", advice)
+        yield warn("statistics", f"out of date in {counted(base.refresh_due, 'namespace')}", advice)
     if base.expired_tokens:
         advice = "`contextql token list` shows them; `contextql token revoke ID` clears one away."
-        yield warn("tokens", f"{base.expired_tokens} have expired", advice)
+        yield warn("tokens", f"{counted(base.expired_tokens, 'token')} expired and not revoked", advice)
     else:
         yield ok("tokens", "none has expired")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "token"), counted(2, "token")
+    ('1 token', '2 tokens')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def migration_findings(base: BaseState) -> Iterator[Finding]:
@@ -187,14 +196,14 @@ def queue_findings(base: BaseState) -> Iterator[Finding]:
     """Whether fragments wait for their vector too long."""
     if base.pending and base.oldest_pending_seconds > OLD_QUEUE_SECONDS:
         minutes = base.oldest_pending_seconds / 60
-        found = f"{base.pending} fragments wait for their vector, one for {minutes:.0f} minutes"
+        found = f"{counted(base.pending, 'fragment')} without a vector, one for {minutes:.0f} minutes"
         yield warn("embeddings", found, "Start a server or `contextql worker`, and look at the line about the provider.")
     else:
-        yield ok("embeddings", f"{base.pending} fragments wait for their vector" if base.pending else "none waits")
+        yield ok("embeddings", f"{counted(base.pending, 'fragment')} without a vector yet" if base.pending else "none waits")
     if base.poisoned:
         first = base.poisoned[0]
         found = (
-            f"{len(base.poisoned)} fragments fail again and again; the first is {first.namespace}/{first.key}, "
+            f"{counted(len(base.poisoned), 'fragment')} failed again and again; the first is {first.namespace}/{first.key}, "
             f"piece {first.ordinal}, after {first.attempts} attempts: {first.last_error or 'the worker ended each time'}"
         )
         yield warn(

@@ -100,10 +100,10 @@ def test_fragments_that_wait_too_long_and_one_that_fails_again_and_again(
 ) -> None:
     run("migrate")
     with_fragments(run, tmp_path, "--no-wait")
-    assert line(run("doctor", "--json"), "embeddings")[:2] == ("OK", "2 fragments wait for their vector")
+    assert line(run("doctor", "--json"), "embeddings")[:2] == ("OK", "2 fragments without a vector yet")
     execute("update embedding_queue set available_at = now() - interval '2 hours'")
     level, found, advice = line(run("doctor", "--json"), "embeddings")
-    assert (level, found) == ("WARN", "2 fragments wait for their vector, one for 120 minutes")
+    assert (level, found) == ("WARN", "2 fragments without a vector, one for 120 minutes")
     assert advice is not None
     assert "contextql worker" in advice
     execute(
@@ -143,7 +143,7 @@ def test_statistics_that_nobody_refreshes(run: Run, execute: Execute, tmp_path: 
     with_fragments(run, tmp_path)
     assert line(run("doctor", "--json"), "statistics")[0] == "OK"
     execute("insert into statistics_due (ns) select ns from namespace")
-    assert line(run("doctor", "--json"), "statistics")[:2] == ("WARN", "out of date in 1 namespaces")
+    assert line(run("doctor", "--json"), "statistics")[:2] == ("WARN", "out of date in 1 namespace")
     execute("insert into lease values ('statistics', 'somebody', now() + interval '1 minute')")
     assert line(run("doctor", "--json"), "statistics")[0] == "OK"
 
@@ -153,7 +153,7 @@ def test_tokens_that_have_expired(run: Run, execute: Execute) -> None:
     run("token", "create", "ann", "--days", 1)
     assert line(run("doctor", "--json"), "tokens")[0] == "OK"
     execute("update token set expires_at = now() - interval '1 day'")
-    assert line(run("doctor", "--json"), "tokens")[:2] == ("WARN", "1 have expired")
+    assert line(run("doctor", "--json"), "tokens")[:2] == ("WARN", "1 token expired and not revoked")
 
 
 def test_a_variable_that_is_no_setting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
