@@ -19,7 +19,7 @@ def documents(view: View, seed: int) -> Iterator[str]:
     chance, schema = random.Random(seed), api()._schema
     yield f"{{ viewer {selection(schema, 'Viewer', 2)} knowledge {selection(schema, 'Knowledge', 2)} }}"
     spaces = [space.name for space in chance.sample(view.spaces, min(2, len(view.spaces)))]
-    yield f"{{ knowledge(namespaces: {text(spaces)}) {selection(schema, 'Knowledge', 2)} }}"
+    yield f"{{ knowledge(namespaces: {text(spaces[:1])}) {selection(schema, 'Knowledge', 2)} }}"
     given = f"question: {text(question(view, chance, k=6))}, k: 6, hops: 2"
     yield f"{{ search({given}) {selection(schema, 'Search', 2)} }}"
     deep = selection(schema, "Search", 4, avoid=frozenset({"Search.vector", "Search.lexical", "Search.sources", *AROUND}))

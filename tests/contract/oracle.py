@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.random_world import ROLES, Entity, Fact, Fragment, Namespace, Principal, Source, World
 
-RANK_CONSTANT, K1, B = 60, 1.2, 0.75
+RANK_CONSTANT, K1, B = 60, 1.2, 0.6
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class Run:
 
     def ranked(self, scored: list[tuple[tuple[float, ...], Fragment]]) -> list[tuple[float, Fragment]]:
         scored.sort(key=lambda pair: (*(-part for part in pair[0]), pair[1].entity.space.ns, pair[1].id))
-        for (one, _), (other, _) in zip(scored, scored[1:], strict=False):
+        for (one, _), (other, _) in pairwise(scored):
             self.is_close |= one != other and one[:-1] == other[:-1] and abs(one[-1] - other[-1]) < 3e-6
         return [(score[-1], fragment) for score, fragment in scored[: self.pool]]
 

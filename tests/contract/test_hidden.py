@@ -42,12 +42,14 @@ ASKED_OF_KEYS = {
     "deleteSource": 'mutation {{ deleteSource(input: {{namespace: "{1}", key: "{0}"}}) {{ deleted counts }} }}',
     "deleteEntity": 'mutation {{ deleteEntity(input: {{namespace: "{1}", key: "{0}"}}) {{ deleted counts }} }}',
     "grant": 'mutation {{ grant(input: {{principal: "everyone", namespace: "{1}", entityKey: "{0}"}}) {{ results {{ key }} }} }}',
-    "revoke": 'mutation {{ revoke(input: {{principal: "everyone", namespace: "{1}", entityKey: "{0}"}}) {{ results {{ key }} }} }}',
+    "revoke": 'mutation {{ revoke(input: {{principal: "everyone", namespace: "{1}", entityKey: "{0}"}}) '
+    "{{ results {{ key }} }} }}",
     "ingestSources": 'mutation {{ ingestSources(input: {{namespace: "{1}", sources: [{{key: "{0}", content: "x"}}]}}) '
     "{{ results {{ key outcome code message }} }} }}",
 }
 ASKED_OF_PRINCIPALS = {
-    "upsertPrincipals": 'mutation {{ upsertPrincipals(input: {{principals: [{{name: "{0}", kind: USER}}]}}) {{ results {{ key }} }} }}',
+    "upsertPrincipals": 'mutation {{ upsertPrincipals(input: {{principals: [{{name: "{0}", kind: USER}}]}}) '
+    "{{ results {{ key }} }} }}",
     "setMembers": 'mutation {{ setMembers(input: {{group: "{0}", members: []}}) {{ results {{ key }} }} }}',
     "createToken": 'mutation {{ createToken(input: {{principal: "{0}"}}) {{ token tokenId }} }}',
     "grant": 'mutation {{ grant(input: {{principal: "{0}", namespace: "{1}"}}) {{ results {{ key }} }} }}',
@@ -59,7 +61,7 @@ ASKED_OF_PRINCIPALS = {
 async def place(bases: Bases) -> AsyncIterator[tuple[Store, World, httpx.AsyncClient]]:
     """A served world in which user1 reads space 1, which holds a restricted document, and nothing else."""
     url, world = bases.new(), random_world(5)
-    one, other, *rest = world.namespaces
+    one, other, *_ = world.namespaces
     user = world.named("user1")
     for space in world.namespaces:
         space.roles = {(user.id, "READER")} if space is one else {(world.named("service").id, "READER")}

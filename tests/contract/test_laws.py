@@ -1,4 +1,4 @@
-"""Scores explain themselves, the same question has the same answer, helpers never break a search, and nothing leaks or hangs (spec 12)."""
+"""Scores add up, the same question has the same answer, helpers never break a search, and nothing leaks or hangs (spec 12)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -51,11 +51,11 @@ class OddEmbedder(HashEmbedder):
 
 
 @pytest.fixture(scope="module")
-def stored(shared_bases: Bases) -> Iterator[tuple[str, World]]:
+def stored(shared_bases: Bases) -> tuple[str, World]:
     """A base and its world; whoever changes the base works on a clone."""
     url, world = shared_bases.new(), random_world(42)
     asyncio.run(store_world(url, world))
-    yield url, world
+    return url, world
 
 
 @pytest.fixture

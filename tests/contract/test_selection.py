@@ -1,4 +1,4 @@
-"""Selection changes cost, never values: each field costs what this table says, and holds what it holds among any others (spec 12)."""
+"""Selection changes cost, never values: what each field costs, and that it holds the same among any others (spec 12)."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def stored(shared_bases: Bases) -> str:
 @pytest.fixture
 async def place(stored: str) -> AsyncIterator[Place]:
     """The world of this module; the first test stores it."""
-    world = random_world(12)  # facts around its hits lead to entities that nothing else has loaded
+    world = random_world(22)  # facts around its hits lead to entities that nothing else has loaded
     async with opened(stored) as store:
         async with store.database.reading() as connection:
             is_there = await connection.fetchval("select exists (select from entity)")

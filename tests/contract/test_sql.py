@@ -175,10 +175,19 @@ def counted(numbers: Any) -> list[tuple[int, int]]:
 
 
 NAMED_BY = {
-    "count_entities": ("ns", "n"), "count_facts": ("ns", "n"), "count_fragments": ("ns", "n"), "fact_places": ("fact_id", "entity_id"),
-    "facts_by_row": ("row_id",), "fragments": ("fragment_id",), "fragments_counted": ("entity_id", "n"), "is_empty": ("is_empty",),
-    "lexical": ("fragment_id",), "pending_embeddings": ("pending",), "vector_exact": ("fragment_id",), "vector_near": ("fragment_id",),
-}  # fmt: skip
+    "count_entities": ("ns", "n"),
+    "count_facts": ("ns", "n"),
+    "count_fragments": ("ns", "n"),
+    "fact_places": ("fact_id", "entity_id"),
+    "facts_by_row": ("row_id",),
+    "fragments": ("fragment_id",),
+    "fragments_counted": ("entity_id", "n"),
+    "is_empty": ("is_empty",),
+    "lexical": ("fragment_id",),
+    "pending_embeddings": ("pending",),
+    "vector_exact": ("fragment_id",),
+    "vector_near": ("fragment_id",),
+}
 """The columns that tell the rows of a statement apart; `entity_id` where nothing is said."""
 ONE_BY_ONE = {"fragments_of", "graph_hop"}
 """Statements about one thing at a time, with a test of their own."""

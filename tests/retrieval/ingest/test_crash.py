@@ -86,7 +86,7 @@ async def kill_again_and_again(store: Store, base_url: str, times: int) -> int:
     url, moments = f"{base_url}&application_name=crashing", random.Random(7)
     for version in range(times):
         acknowledged = await asyncio.to_thread(run, url, store, version, moments.uniform(0, 0.8))
-        while await values(store, OTHERS) != [0]:  # noqa: ASYNC110 - the server notices in its own time
+        while await values(store, OTHERS) != [0]:
             await asyncio.sleep(0.02)
         await check(store, version, acknowledged)
         cut_short += len(acknowledged) < DOCUMENTS

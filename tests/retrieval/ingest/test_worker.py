@@ -35,7 +35,7 @@ async def working(*workers: Worker) -> AsyncIterator[None]:
 async def eventually(claim: Callable[[], Awaitable[bool]], seconds: float = 15) -> None:
     """Wait until a claim holds."""
     async with asyncio.timeout(seconds):
-        while not await claim():  # noqa: ASYNC110 - the claim is about the database
+        while not await claim():
             await asyncio.sleep(0.02)
 
 
