@@ -18,7 +18,7 @@ import numpy as np
 from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.random_world import ROLES, Entity, Fact, Fragment, Namespace, Principal, Source, World
 
-RANK_CONSTANT, K1, B = 60, 1.2, 0.6
+RANK_CONSTANT, K1, B = 60, 1.2, 0.75  # as in `tests.fixtures.world.tuned`, whatever a deployment weighs by
 
 
 @dataclass(frozen=True)
