@@ -1,4 +1,5 @@
 -- Nearest fragments through the index, which goes on scanning until enough visible ones are found.
+-- The index gives them only nearly in order; "+ 0" makes PostgreSQL sort what it takes for sorted.
 -- $1-$3 access, $4 vector, $5 how many, $6-$13 filter as in vector_exact, $14 how many more the index may give
 with near as materialized (
     select v.ns, v.fragment_id, v.entity_id, v.embedding <=> $4::halfvec as distance
@@ -9,4 +10,4 @@ with near as materialized (
      order by v.embedding <=> $4::halfvec
      limit $5::int + $14::int
 )
-select ns, fragment_id, entity_id, 1 - distance as similarity from near order by distance, ns, fragment_id limit $5
+select ns, fragment_id, entity_id, 1 - distance as similarity from near order by distance + 0, ns, fragment_id limit $5

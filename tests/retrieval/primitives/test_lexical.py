@@ -22,7 +22,11 @@ from retrieval.session import Session
 from retrieval.store import Store
 from retrieval.tuning import TITLE_WEIGHT, Tuning
 
-WORDS = ("zebra", "lamp", "river", "stone", "cloud", "forest", "pepper", "violin", "anchor", "button", "candle", "dragon")
+WORDS = (
+    "zebra", "lamp", "river", "stone", "cloud", "forest", "pepper", "violin", "anchor", "button", "candle", "dragon",
+    "engine", "falcon", "garden", "hammer", "island", "jacket", "kettle", "ladder",
+)  # fmt: skip
+"""More than the sixteen that the statement writes out."""
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 def corpus(seed: int, documents: int) -> dict[str, tuple[str, str]]:
     """Titles and texts of random words, frequent and rare ones, short and long."""
     chance = random.Random(seed)
-    weights = [2.0**-at for at in range(len(WORDS))]
+    weights = [1.4**-at for at in range(len(WORDS))]
     return {
         f"doc{at}": (chance.choice(WORDS), " ".join(chance.choices(WORDS, weights, k=chance.randint(1, 60))))
         for at in range(documents)
