@@ -1,12 +1,16 @@
-"""The rooms of the house are imported in one direction only: the contracts of `pyproject.toml` hold (architecture)."""
+"""The rooms of the house are imported in one direction only, and from outside only what is installed with the server."""
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+ROOMS = ("app", "schema", "resolvers", "retrieval")
 
 
 def test_who_imports_whom_holds() -> None:
@@ -14,3 +18,28 @@ def test_who_imports_whom_holds() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "0 broken" in done.stdout
+
+
+def test_what_the_server_imports_is_pinned_without_the_packages_of_the_tests() -> None:
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    pinned = {found[0] for line in lines if (found := re.match(r"[\w.-]+(?===)", line))}
+    sources = packages_distributions()
+    missing = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*.py")
+        for name in foreign_imports(path)
+        if pinned.isdisjoint(source.lower().replace("_", "-") for source in sources.get(name, ()))
+    }
+    assert not missing
+
+
+def foreign_imports(path: Path) -> set[str]:
+    """The packages from outside that a file imports, by the first part of the name."""
+    named: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            named.update(one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            named.add(node.module or "")
+    return {name.partition(".")[0] for name in named} - set(sys.stdlib_module_names) - set(ROOMS)
