@@ -35,10 +35,10 @@ class OriginGuard:
         await self._app(scope, receive, send)
 
     def allows(self, scope: Scope) -> bool:
-        """Whether the Origin is absent, listed, or the one the request itself was sent to."""
+        """Whether the Origin is absent, listed (`*` lists every one), or the one the request itself was sent to."""
         headers = Headers(scope=scope)
         origin = headers.get("origin")
-        if origin is None or origin.lower() in self._origins:
+        if origin is None or origin.lower() in self._origins or "*" in self._origins:
             return True
         return same_origin(origin, headers.get("host", ""))
 

@@ -70,6 +70,13 @@ def test_own_pages_and_listed_origins_are_served(client: httpx.Client) -> None:
     assert preflight.headers["access-control-allow-origin"] == FRIEND
 
 
+def test_a_star_lists_every_origin() -> None:
+    with edge(cors_origins=["*"]) as (_, client):
+        response = ask(client, "{ hello }", {"origin": FRIEND})
+        assert response.json() == {"data": {"hello": "world"}}
+        assert response.headers["access-control-allow-origin"] == "*"
+
+
 def test_a_default_port_may_be_left_out_on_either_side(client: httpx.Client) -> None:
     headers = {"host": "kb.example", "origin": "https://kb.example"}
     assert ask(client, "{ hello }", headers).status_code == 200
