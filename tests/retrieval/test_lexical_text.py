@@ -21,9 +21,16 @@ from retrieval.lexical_text import indexed_text, lexical_text
         ("end. Next", "end. Next"),
         ("what's договор & | акт", "what's договор & | акт"),
         ("ann@example.com", "ann example com"),
+        ("«пропуск»\u00a0— это…", " пропуск    это "),
+        ("don’t “quote”", "don t  quote "),
+        ("• №5\u2028два\u3000три", "   5 два три"),
+        ("тёмно\u2011синий", "тёмно-синий"),
+        ("раз😀два ❤\ufe0f", "раз два   "),
+        ("错误。再试", "错误 再试"),
+        ("हिन्दी", "हिन्दी"),
     ],
 )
-def test_joints_become_spaces_and_decimal_commas_points(text: str, form: str) -> None:
+def test_joints_and_signs_become_spaces_and_decimal_commas_points(text: str, form: str) -> None:
     assert lexical_text(text) == form
 
 
