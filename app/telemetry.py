@@ -44,12 +44,16 @@ class Telemetry:
             "contextql_operation_seconds", "Time of operations", ["type"], buckets=BUCKETS, registry=self.registry
         )
         self._stages = Histogram("contextql_stage_seconds", "Time of stages", ["stage"], buckets=BUCKETS, registry=self.registry)
+        self._known_stages: dict[str, Histogram] = {}
         self.in_flight = Gauge("contextql_in_flight", "Operations running now", registry=self.registry)
         self.sockets = Gauge("contextql_sockets", "WebSockets open now", registry=self.registry)
 
     def stage(self, name: str, seconds: float) -> None:
         """Record how long a stage took; `name` is one of the closed set of stage names."""
-        self._stages.labels(name).observe(seconds)
+        known = self._known_stages.get(name)
+        if known is None:  # looking a label up takes longer than counting
+            known = self._known_stages[name] = self._stages.labels(name)
+        known.observe(seconds)
 
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
         """Add a gauge that is read when the metrics are, such as the connections in use of a pool."""

@@ -94,7 +94,8 @@ class Database:
         limit = self._acquire_seconds if seconds is None else max(0.01, min(seconds, self._acquire_seconds))
         with translated():
             try:
-                connection = await self.pool.acquire(timeout=limit)
+                async with asyncio.timeout(limit):  # asyncpg's own limit starts a task each time
+                    connection = await self.pool.acquire()
             except TimeoutError:
                 raise Overloaded("All database connections are busy; try again in a moment.") from None
             try:
@@ -119,7 +120,7 @@ def translated() -> Iterator[None]:
     """Turn driver errors into domain errors, the cause kept."""
     try:
         yield
-    except asyncpg.InvalidPasswordError as error:
+    except asyncpg.InvalidAuthorizationSpecificationError as error:
         raise DatabaseUnavailable("The database refuses the user or the password of CB_DATABASE_URL.") from error
     except asyncpg.InvalidCatalogNameError as error:
         raise DatabaseUnavailable("The database named in CB_DATABASE_URL does not exist.") from error

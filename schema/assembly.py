@@ -20,6 +20,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from schema.limits import Guard, RequestLimits
+from schema.plain_fields import PlainFieldsFirst, mark_plain_fields
 
 DEFAULT_LIMITS = RequestLimits()
 
@@ -46,10 +47,12 @@ def assemble(
         subscription=subscription,
         types=types,
         extensions=[lambda: Guard(limits)],
+        execution_context_class=PlainFieldsFirst,
         config=StrawberryConfig(disable_field_suggestions=True, scalar_map=scalars or {}),
     )
     for kind in schema._schema.type_map.values():
         _leave_out_null_defaults(kind)
+    mark_plain_fields(schema._schema)
     return schema
 
 

@@ -1,0 +1,100 @@
+"""The short way to plain fields gives what the whole way gives: values, nulls, errors and awaited values."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import pytest
+import strawberry
+from strawberry.schema.config import StrawberryConfig
+
+from schema.assembly import assemble
+from schema.plain_fields import PLAIN
+
+
+@strawberry.enum
+class Color(Enum):
+    RED = "red"
+
+
+@strawberry.type
+class Thing:
+    number: int
+    needed: str
+    maybe: str | None
+    flag: bool
+    ratio: float
+    color: Color | None
+    tags: list[str]
+
+    @strawberry.field
+    def doubled(self, times: int = 2) -> int:
+        return int(self.number) * times
+
+
+@dataclass
+class Found:
+    """What a resolver gives for a thing; the values are those of a test."""
+
+    number: Any = 1
+    needed: Any = "a"
+    maybe: Any = None
+    flag: Any = True
+    ratio: Any = 0.5
+    color: Any = Color.RED
+    tags: Any = ("x", "y")
+
+
+@strawberry.type
+class Query:
+    @strawberry.field(graphql_type=Thing | None)
+    def thing(self, info: strawberry.Info) -> Any:
+        return info.context
+
+
+ALL = "{ thing { again: number number needed maybe flag ratio color tags __typename } }"
+
+
+def test_fields_that_are_attributes_of_scalars_take_the_short_way() -> None:
+    fields = assemble(Query)._schema.type_map["Thing"].fields  # type: ignore[attr-defined]
+    plain = {name for name, field in fields.items() if PLAIN in field.extensions}
+    assert plain == {"number", "needed", "maybe", "flag", "ratio", "color"}
+
+
+async def soon() -> str:
+    await asyncio.sleep(0)
+    return "later"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"maybe": "b"},
+        {"needed": None},
+        {"number": "no number"},
+        {"number": 2**40},
+        {"number": True},
+        {"ratio": float("nan")},
+        {"ratio": 1},
+        {"needed": 5},
+        {"color": "red"},
+        {"color": "green"},
+        {"tags": None},
+    ],
+)
+async def test_the_answer_is_the_same_as_the_whole_way(changed: dict[str, Any]) -> None:
+    short = assemble(Query)
+    whole = strawberry.Schema(Query, config=StrawberryConfig(disable_field_suggestions=True))
+    found = replace(Found(), **changed)
+    ours, theirs = [await schema.execute(ALL, context_value=found) for schema in (short, whole)]
+    assert ours.data == theirs.data
+    assert [error.formatted for error in ours.errors or ()] == [error.formatted for error in theirs.errors or ()]
+
+
+async def test_an_attribute_that_must_be_awaited_is_awaited() -> None:
+    result = await assemble(Query).execute("{ thing { needed } }", context_value=replace(Found(), needed=soon()))
+    assert (result.data, result.errors) == ({"thing": {"needed": "later"}}, None)
