@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from pgvector import HalfVector
 
@@ -29,7 +31,8 @@ async def vector(reader: Reader, question: np.ndarray, pool: int, filter: Fragme
 
 
 def ranking(rows: Rows, pool: int, exact: bool) -> Ranking:
-    """Best first, ties by id."""
-    hits = [Hit(row["ns"], row["fragment_id"], row["entity_id"], row["similarity"]) for row in rows]
+    """Best first, ties by id; a stored vector of zeros has no direction, is like nothing and is left out."""
+    near = [row for row in rows if not math.isnan(row["similarity"])]
+    hits = [Hit(row["ns"], row["fragment_id"], row["entity_id"], row["similarity"]) for row in near]
     hits.sort(key=lambda hit: (-hit.raw_score, hit.ns, hit.item_id))
     return Ranking(Channel.VECTOR, tuple(hits), pool, exact)
