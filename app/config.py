@@ -128,6 +128,7 @@ class Settings(BaseSettings):
     )
     max_page: Count = Field(default=100, description="Items in one page of a list.")
     max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
+    max_buckets: Count = Field(default=1_000, description="Groups in one aggregate.")
 
     log_format: Literal["console", "json"] = Field(default="console", description="Log lines for people or for machines.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")

@@ -21,6 +21,7 @@ def tuning_of(settings: Settings) -> Tuning:
         question_most=settings.max_question,
         filter_values_most=settings.max_filter_values,
         page_most=settings.max_page,
+        buckets_most=settings.max_buckets,
         embedding_seconds=settings.embedding_timeout,
         statement_seconds=settings.statement_timeout,
         search_config=settings.fts_config,

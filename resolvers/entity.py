@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 import strawberry
 
@@ -19,6 +19,7 @@ from retrieval.question import check_instant
 from retrieval.untrusted import neutralize
 
 After = Annotated[str | None, strawberry.argument(description="Cursor to start after; null starts at the first.")]
+Item = TypeVar("Item")
 Neutralized = Annotated[bool, strawberry.argument(description="Give the form that is safe inside a prompt.")]
 
 
@@ -33,11 +34,21 @@ class PageInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Generic[Item]):
     """An item with its cursor."""
 
     cursor: str
-    node: records.Fragment
+    node: Item
+
+
+def page_info(edges: Sequence[Edge[Any]], has_next_page: bool, after: str | None) -> PageInfo:
+    """Where a page stands that starts after a cursor."""
+    return PageInfo(
+        has_next_page=has_next_page,
+        has_previous_page=after is not None,
+        start_cursor=edges[0].cursor if edges else None,
+        end_cursor=edges[-1].cursor if edges else None,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +57,7 @@ class FragmentPage:
 
     info: Info
     entity: records.Entity
-    edges: Sequence[Edge]
+    edges: Sequence[Edge[records.Fragment]]
     page_info: PageInfo
 
     @property
@@ -124,13 +135,7 @@ async def fragments(root: records.Entity | records.Source, info: Info, first: Fi
     position = -1 if after is None else read_cursor(secret, scope, after)[0]
     found = await (await info.context.catalogue()).fragments_of(entity, position, size + 1)
     edges = [Edge(make_cursor(secret, scope, [fragment.ordinal]), fragment) for fragment in found[:size]]
-    page = PageInfo(
-        has_next_page=len(found) > size,
-        has_previous_page=after is not None,
-        start_cursor=edges[0].cursor if edges else None,
-        end_cursor=edges[-1].cursor if edges else None,
-    )
-    return FragmentPage(info, entity, edges, page)
+    return FragmentPage(info, entity, edges, page_info(edges, len(found) > size, after))
 
 
 def fact_id(root: records.Fact) -> str:

@@ -6,10 +6,14 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from resolvers.arguments import Info
+from resolvers.arguments import Info, page_size
+from retrieval.aggregation import Aggregation, DateField, Dimension, Metric
+from retrieval.counting import Counting
+from retrieval.entity_filter import EntityFilter
 from retrieval.errors import BadInput
 from retrieval.keys import check_key, read_id
-from retrieval.question import Locale, Primitive
+from retrieval.listing import EntityOrder, Listing, ListQuestion
+from retrieval.question import Locale, Primitive, check_namespaces
 from retrieval.records import Entity, Fragment, Source
 from retrieval.tuning import Tuning
 
@@ -29,6 +33,27 @@ def locale_named(name: str) -> Locale:
 def recall_size(tuning: Tuning, budget: str) -> int:
     """How many fragments a budget brings back."""
     return {"LOW": tuning.recall_low, "MID": tuning.recall_mid, "HIGH": tuning.recall_high}[budget]
+
+
+async def entities(
+    info: Info, namespaces: list[str] | None, filter: EntityFilter | None, order: str, first: int, after: str | None
+) -> Listing:
+    """A list of entities; nothing is read before one of its fields is asked for."""
+    names = check_namespaces(info.context.store.tuning, namespaces)
+    asked = ListQuestion(names, filter or EntityFilter(), EntityOrder(order), page_size(info, first), after)
+    return await info.context.listing(asked)
+
+
+async def aggregate(
+    info: Info, metric: str, dimensions: list[str], namespaces: list[str] | None, filter: EntityFilter | None, date_field: str
+) -> Counting:
+    """A count, made here, so that one that is refused is refused whatever is selected."""
+    names = check_namespaces(info.context.store.tuning, namespaces)
+    grouped = tuple(Dimension(name) for name in dimensions)
+    asked = Aggregation(Metric(metric), grouped, names, filter or EntityFilter(), DateField(date_field))
+    counting = await info.context.counting(asked)
+    await counting.buckets
+    return counting
 
 
 async def entity(info: Info, namespace: str, key: str) -> Entity | None:

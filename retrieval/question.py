@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
+from retrieval.entity_filter import EntityFilter
 from retrieval.errors import BadInput
 from retrieval.text import blank, strict
 from retrieval.tuning import Tuning
@@ -71,6 +72,7 @@ class Question:
     k: int = 8
     hops: int = 1
     filter: FragmentFilter = field(default_factory=FragmentFilter)
+    entity_filter: EntityFilter = field(default_factory=EntityFilter)
     channels: frozenset[Primitive] = frozenset(Primitive)
     fusion: FusionMethod = FusionMethod.RRF
     weights: tuple[tuple[Primitive, float], ...] = ()
@@ -90,6 +92,7 @@ def make_question(
     k: int = 8,
     hops: int = 1,
     filter: FragmentFilter | None = None,
+    entity_filter: EntityFilter | None = None,
     channels: Iterable[Primitive] | None = None,
     fusion: FusionMethod | None = None,
     weights: Mapping[Primitive, float] | None = None,
@@ -111,6 +114,7 @@ def make_question(
         k=k,
         hops=hops,
         filter=filter or FragmentFilter(),
+        entity_filter=entity_filter or EntityFilter(),
         channels=frozenset(Primitive if channels is None else channels),
         fusion=method,
         weights=tuple(sorted((weights or {}).items(), key=lambda pair: pair[0].value)),

@@ -18,6 +18,7 @@ from retrieval.loader import Loader
 from retrieval.primitives.graph import Neighbour, neighbours
 from retrieval.primitives.lexical import Words, matched_identifiers, words_of
 from retrieval.primitives.lexical import lexical as lexical_primitive
+from retrieval.primitives.sql import sql as sql_primitive
 from retrieval.primitives.vector import vector as vector_primitive
 from retrieval.prompt import context_text, language_of
 from retrieval.question import Primitive, Question
@@ -61,6 +62,16 @@ class FragmentHit:
     async def highlights(self) -> list[Highlight]:
         """Where the words of the question stand in title, heading and text."""
         return await self.run.marks.one((self.fragment.ns, self.fragment.fragment_id)) or []
+
+
+@dataclass(frozen=True, slots=True)
+class EntityHit:
+    """An entity that was found, with the terms of its score, and the fragment that speaks for it."""
+
+    entity: Entity
+    evidence: Fragment | None
+    score: float
+    signals: tuple[Signal, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +149,24 @@ class Search:
     async def lexical(self) -> list[FragmentHit]:
         """The best k of the lexical list; the score is the raw score."""
         return await self._loaded(own_list(await self.lexical_pool, self.question.k))
+
+    @stage
+    async def sql_pool(self) -> Ranking:
+        """Entities by exact filters; empty without one."""
+        at = self.question.as_of or await self.session.now()
+        return await sql_primitive(self.reader, self.question.entity_filter, at, self.pool)
+
+    @stage
+    async def sql(self) -> list[EntityHit]:
+        """The best k of the sql list; the score is the raw score."""
+        candidates = own_list(await self.sql_pool, self.question.k)
+        catalogue = await self.session.catalogue()
+        entities = await catalogue.entities.many((c.hit.ns, c.hit.entity_id) for c in candidates)
+        return [
+            EntityHit(entity, None, c.score, c.signals)
+            for c, entity in zip(candidates, entities, strict=True)
+            if entity is not None
+        ]
 
     @stage
     async def neighbors(self) -> list[FoundNeighbour]:

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from retrieval.access import Access, Caller, Space
+from retrieval.aggregation import Aggregation
 from retrieval.catalogue import Catalogue
+from retrieval.counting import Counting
 from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailable
 from retrieval.knowledge import Knowledge
+from retrieval.listing import Listing, ListQuestion
 from retrieval.loader import Loader
 from retrieval.question import Question
 from retrieval.reader import Identity, Reader, Rights
@@ -35,6 +38,8 @@ class Session:
         self._identity = identity
         self._readers: dict[tuple[int, ...], Reader] = {}
         self._searches: dict[Question, Search] = {}
+        self._listings: dict[ListQuestion, Listing] = {}
+        self._countings: dict[Aggregation, Counting] = {}
         self._vectors: Loader[str, np.ndarray] = Loader(self.work, self._embed)
         self._catalogue: Catalogue | None = None
 
@@ -100,6 +105,23 @@ class Session:
             run = self._searches[question] = Search(self, question, spaces)
         return run
 
+    async def listing(self, question: ListQuestion) -> Listing:
+        """The run of a list of entities; equal questions share one. Raises `BadCursor`."""
+        caller = await self.caller
+        run = self._listings.get(question)
+        if run is None:
+            spaces = caller.narrowed(question.namespaces)
+            run = self._listings[question] = Listing(self, question, spaces, caller.name)
+        return run
+
+    async def counting(self, asked: Aggregation) -> Counting:
+        """The run of a count; equal ones share one."""
+        spaces = await self.spaces(asked.namespaces)
+        run = self._countings.get(asked)
+        if run is None:
+            run = self._countings[asked] = Counting(self, asked, spaces)
+        return run
+
     async def knowledge(self, names: Iterable[str] | None) -> Knowledge:
         """The state of some namespaces."""
         return Knowledge(self, await self.spaces(names))
@@ -139,9 +161,10 @@ class Session:
         """Who asked and how much was done, for the access line; never what was asked."""
         caller = self.__dict__.get("caller")
         found = caller.value if caller is not None else None
+        runs: list[Search | Listing | Counting] = [*self._searches.values(), *self._listings.values(), *self._countings.values()]
         return {
             "principal": found.name if found else None,
-            "namespaces": sorted({space.name for run in self._searches.values() for space in run.spaces}),
+            "namespaces": sorted({space.name for run in runs for space in run.spaces}),
             "stages": len(self.work.records),
         }
 

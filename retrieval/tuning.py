@@ -45,6 +45,7 @@ class Tuning:
     namespaces_most: int = 1_000
     filter_values_most: int = 1_000
     page_most: int = 100
+    buckets_most: int = 1_000
     key_most: int = 2_000
 
     # Time

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
+from resolvers import entities as resolve_entities
 from resolvers import entity as resolve
 from retrieval import records
 from schema.enums import EntityKind, Evidence, ProvenanceKind
@@ -118,6 +119,20 @@ class Entity(Node):
     def is_type_of(cls, value: Any, info: Any) -> bool:
         """Whether a value is an entity."""
         return isinstance(value, records.Entity)
+
+
+@strawberry.type(description="An entity in a page.")
+class EntityEdge:
+    cursor: str = field("Cursor of the entity.")
+    node: Entity = field("The entity.")
+
+
+@strawberry.type(description="A page of entities.")
+class EntityConnection:
+    edges: list[EntityEdge] = field("The entities with their cursors.", resolver=resolve_entities.edges)
+    nodes: list[Entity] = field("The entities.", resolver=resolve_entities.nodes)
+    page_info: PageInfo = field("Where the page stands.", resolver=resolve_entities.info)
+    total_count: int | None = field("How many there are in all.", resolver=resolve_entities.total_count)
 
 
 @strawberry.type(description="A statement about an entity, with when it holds and who stated it; an edge when it has an object.")

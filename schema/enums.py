@@ -49,6 +49,41 @@ class EntityKind(Enum):
     THING = strawberry.enum_value("THING", description="A person, a service, a ticket, an endpoint.")
 
 
+@strawberry.enum(description="What entities are ordered by; equal ones by id.")
+class EntityOrder(Enum):
+    KEY = strawberry.enum_value("KEY", description="The key, by code point.")
+    TITLE = strawberry.enum_value("TITLE", description="The title, by code point.")
+    CREATED = strawberry.enum_value("CREATED", description="When it was first stored, newest first.")
+    UPDATED = strawberry.enum_value("UPDATED", description="When it was last changed, newest first.")
+    OCCURRED = strawberry.enum_value("OCCURRED", description="When it happened, newest first; what has no date last.")
+
+
+@strawberry.enum(description="What is counted.")
+class Metric(Enum):
+    ENTITIES = strawberry.enum_value("ENTITIES", description="Entities.")
+    FRAGMENTS = strawberry.enum_value("FRAGMENTS", description="Fragments, each under its entity.")
+    FACTS = strawberry.enum_value("FACTS", description="Facts that are not retracted, each under its subject.")
+
+
+@strawberry.enum(description="What it is grouped by: a property of the entity, or a period of UTC.")
+class Dimension(Enum):
+    NAMESPACE = strawberry.enum_value("NAMESPACE", description="The namespace.")
+    KIND = strawberry.enum_value("KIND", description="The kind.")
+    TYPE = strawberry.enum_value("TYPE", description="The type.")
+    STATUS = strawberry.enum_value("STATUS", description="The status.")
+    SOURCE_PATH = strawberry.enum_value("SOURCE_PATH", description="Where people find it.")
+    DAY = strawberry.enum_value("DAY", description="The day.")
+    WEEK = strawberry.enum_value("WEEK", description="The ISO week, named by its Monday.")
+    MONTH = strawberry.enum_value("MONTH", description="The month.")
+
+
+@strawberry.enum(description="Which instant of an entity a period is taken from.")
+class DateField(Enum):
+    CREATED = strawberry.enum_value("CREATED", description="When it was first stored.")
+    UPDATED = strawberry.enum_value("UPDATED", description="When it was last changed.")
+    OCCURRED = strawberry.enum_value("OCCURRED", description="When it happened.")
+
+
 @strawberry.enum(description="Language of fixed texts.")
 class Locale(Enum):
     AUTO = strawberry.enum_value("AUTO", description="The language of the question.")

@@ -7,15 +7,19 @@ from typing import Annotated
 import strawberry
 
 from resolvers import query as resolve
-from resolvers.arguments import AsOf, Info, Namespaces
+from resolvers.arguments import AsOf, First, Info, Namespaces
+from resolvers.entity import After
 from retrieval import records
 from retrieval.access import Caller
+from retrieval.counting import Counting
 from retrieval.knowledge import Knowledge as KnowledgeRun
+from retrieval.listing import Listing
 from retrieval.question import Question, make_question
 from retrieval.search import Search as SearchRun
-from schema.entity import Entity, Node
-from schema.enums import Locale, Primitive, RecallBudget
-from schema.inputs import FragmentFilter, FusionInput
+from schema.aggregate import Aggregate
+from schema.entity import Entity, EntityConnection, Node
+from schema.enums import DateField, Dimension, EntityOrder, Locale, Metric, Primitive, RecallBudget
+from schema.inputs import EntityFilter, FragmentFilter, FusionInput
 from schema.knowledge import Knowledge, Viewer
 from schema.search import Recall, Search
 from schema.source import Source
@@ -24,6 +28,14 @@ QuestionText = Annotated[str, strawberry.argument(description="What you are look
 K = Annotated[int, strawberry.argument(description="How many results, 1 to 50.")]
 Hops = Annotated[int, strawberry.argument(description="How far neighbours may be, 1 or 2 steps.")]
 Filter = Annotated[FragmentFilter | None, strawberry.argument(description="Narrows vector and lexical.")]
+ForSql = Annotated[EntityFilter | None, strawberry.argument(description="Which entities `sql` lists.")]
+Which = Annotated[EntityFilter | None, strawberry.argument(description="Which entities; left out: all that you may see.")]
+OrderBy = Annotated[EntityOrder, strawberry.argument(description="What they are ordered by.")]
+Counted = Annotated[Metric, strawberry.argument(description="What is counted.")]
+Dimensions = Annotated[
+    list[Dimension], strawberry.argument(description="What it is grouped by: up to two, at most one period; none: no groups.")
+]
+Dated = Annotated[DateField, strawberry.argument(description="Which instant periods are taken from.")]
 Channels = Annotated[list[Primitive] | None, strawberry.argument(description="Channels to fuse; left out: all.")]
 Fusion = Annotated[FusionInput | None, strawberry.argument(description="How the lists become one.")]
 InLocale = Annotated[Locale, strawberry.argument(description="Language of the fixed texts in `context`.")]
@@ -56,6 +68,7 @@ class Query:
         k: K = 8,
         hops: Hops = 1,
         filter: Filter = None,
+        entity_filter: ForSql = None,
         channels: Channels = None,
         fusion: Fusion = None,
         as_of: AsOf = None,
@@ -70,6 +83,7 @@ class Query:
             k=k,
             hops=hops,
             filter=None if filter is None else filter.value(tuning),
+            entity_filter=None if entity_filter is None else entity_filter.value(tuning, "entityFilter"),
             channels=resolve.channels(None if channels is None else [channel.name for channel in channels]),
             fusion=method,
             weights=weights,
@@ -100,6 +114,36 @@ class Query:
             locale=resolve.locale_named(locale.name),
         )
         return await info.context.search(asked)
+
+    @strawberry.field(description="List entities page by page.", graphql_type=EntityConnection | None)
+    async def entities(
+        self,
+        info: Info,
+        namespaces: Namespaces = None,
+        filter: Which = None,
+        order_by: OrderBy = EntityOrder.KEY,
+        first: First = 20,
+        after: After = None,
+    ) -> Listing:
+        chosen = None if filter is None else filter.value(info.context.store.tuning)
+        return await resolve.entities(info, namespaces, chosen, order_by.name, first, after)
+
+    @strawberry.field(
+        description="Count entities, their fragments or the facts about them, in groups and over time.",
+        graphql_type=Aggregate | None,
+    )
+    async def aggregate(
+        self,
+        info: Info,
+        metric: Counted,
+        dimensions: Dimensions,
+        namespaces: Namespaces = None,
+        filter: Which = None,
+        date_field: Dated = DateField.CREATED,
+    ) -> Counting:
+        chosen = None if filter is None else filter.value(info.context.store.tuning)
+        names = [dimension.name for dimension in dimensions]
+        return await resolve.aggregate(info, metric.name, names, namespaces, chosen, date_field.name)
 
     @strawberry.field(description="The entity with a key, in one namespace.", graphql_type=Entity | None)
     async def entity(self, info: Info, namespace: InNamespace, key: Key) -> records.Entity | None:

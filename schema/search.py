@@ -42,6 +42,14 @@ class FragmentHit:
     matched_identifiers: list[str] = field("Identifiers of the question that the fragment carries.")
 
 
+@strawberry.type(description="An entity that was found.")
+class EntityHit:
+    entity: Entity = field("The entity.")
+    evidence: Fragment | None = field("Its best fragment; null where no fragment was ranked.")
+    score: float = field("For order only. In `sql` it is the raw score, 1.")
+    signals: list[Signal] = field("The terms of the score.")
+
+
 @strawberry.type(description="An entity around the hits.")
 class Neighbor:
     entity: Entity = field("The entity.")
@@ -63,6 +71,7 @@ class Search:
     hits: list[FragmentHit] | None = field("The best k fragments of vector and lexical, fused.")
     vector: list[FragmentHit] | None = field("The best k fragments by meaning.")
     lexical: list[FragmentHit] | None = field("The best k fragments by words and identifiers.")
+    sql: list[EntityHit] | None = field("The first k entities that meet `entityFilter`, newest change first; empty without one.")
     neighbors: list[Neighbor] | None = field("Entities around those of the hits, nearest first; at most 40.")
     sources: list[SourceCard] | None = field("Cards of the hits, then of the neighbours, each key once.")
     context: str | None = field("Hits and neighbours as text for a prompt, neutralised.")

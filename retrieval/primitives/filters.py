@@ -1,9 +1,11 @@
-"""The bound values of a fragment filter, in the order that the statements expect."""
+"""The bound values of filters, in the order that the statements expect."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
+from retrieval.entity_filter import EntityFilter
 from retrieval.keys import key_digest
 from retrieval.question import FragmentFilter
 
@@ -15,11 +17,37 @@ def filter_values(filter: FragmentFilter) -> tuple[Any, ...]:
         filter.meta,
         listed(filter.kinds),
         listed(filter.types),
-        None if filter.keys is None else [key_digest(key) for key in filter.keys],
+        digests(filter.keys),
         listed(filter.relevance_scopes),
         filter.updated_after,
         filter.updated_before,
     )
+
+
+def entity_filter_values(filter: EntityFilter, at: datetime) -> tuple[Any, ...]:
+    """The instant at which attributes are compared, then the parts in the order of `visible_entities`."""
+    return (
+        at,
+        listed(filter.kinds),
+        listed(filter.types),
+        listed(filter.statuses),
+        listed(filter.source_paths),
+        digests(filter.keys),
+        filter.meta,
+        filter.attributes,
+        listed(filter.relevance_scopes),
+        filter.created_after,
+        filter.created_before,
+        filter.updated_after,
+        filter.updated_before,
+        filter.occurred_after,
+        filter.occurred_before,
+    )
+
+
+def digests(keys: tuple[str, ...] | None) -> list[bytes] | None:
+    """What keys are compared by."""
+    return None if keys is None else [key_digest(key) for key in keys]
 
 
 def listed(values: tuple[str, ...] | None) -> list[str] | None:

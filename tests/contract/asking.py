@@ -25,6 +25,8 @@ def documents(view: View, seed: int) -> Iterator[str]:
     deep = selection(schema, "Search", 4, avoid=frozenset({"Search.vector", "Search.lexical", "Search.sources", *AROUND}))
     yield f"{{ search(question: {text(question(view, chance, k=2))}, k: 2) {deep} }}"
     yield narrowed(view, chance, spaces)
+    yield listed(view, chance, spaces)
+    yield counted(view, chance, spaces)
     given = f"question: {text(question(view, chance, k=4))}, budget: LOW, locale: RU"
     yield f"{{ recall({given}) {selection(schema, 'Recall', 2)} }}"
     yield f"{{ nodes(ids: {text(ids(view.world, chance))}) {selection(schema, 'Node', 1)} }}"
@@ -64,8 +66,64 @@ def narrowed(view: View, chance: random.Random, spaces: list[str]) -> str:
     chosen = ", ".join(f"{name}: {literal(value)}" for name, value in chance.choice(filters).items())
     fusion = "{method: WEIGHTED, weights: [{channel: LEXICAL, weight: 2.5}]}"
     given = f"question: {text(question(view, chance, k=3))}, namespaces: {text(spaces)}, k: 3, hops: 2"
+    given += f", entityFilter: {entity_filter(view.world, chance)}"
     fields = selection(api()._schema, "Search", 2, avoid=frozenset({"Entity.source", "Entity.fragments"}))
     return f'{{ search({given}, filter: {{{chosen}}}, fusion: {fusion}, asOf: "2400-06-01T00:00:00Z") {fields} }}'
+
+
+def listed(view: View, chance: random.Random, spaces: list[str]) -> str:
+    """Lists of entities in several orders, one of them of given namespaces."""
+    fields = selection(api()._schema, "EntityConnection", 2)
+    parts = [f"l0: entities(namespaces: {text(spaces)}, first: 3, filter: {{}}) {fields}"]
+    for number, order in enumerate(chance.sample(("KEY", "TITLE", "CREATED", "UPDATED", "OCCURRED"), 3), 1):
+        parts.append(f"l{number}: entities(orderBy: {order}, first: 5, filter: {entity_filter(view.world, chance)}) {fields}")
+    return "{ " + " ".join(parts) + " }"
+
+
+GROUPED = (
+    (), ("NAMESPACE",), ("KIND",), ("TYPE", "STATUS"), ("STATUS",), ("SOURCE_PATH", "NAMESPACE"), ("DAY",), ("WEEK", "KIND"),
+    ("NAMESPACE", "WEEK"), ("MONTH", "STATUS"), ("TYPE", "MONTH"), ("MONTH",),
+)  # fmt: skip
+
+
+def counted(view: View, chance: random.Random, spaces: list[str]) -> str:
+    """Every metric in groups, over all namespaces and over some, under a filter and without."""
+    fields, parts = selection(api()._schema, "Aggregate", 2), []
+    for number, metric in enumerate(("ENTITIES", "FRAGMENTS", "FACTS") * 2):
+        given = f"metric: {metric}, dimensions: [{', '.join(chance.choice(GROUPED))}]"
+        given += f", dateField: {chance.choice(('CREATED', 'UPDATED', 'OCCURRED'))}"
+        given += chance.choice(("", f", namespaces: {text(spaces)}"))
+        given += chance.choice(("", f", filter: {entity_filter(view.world, chance)}"))
+        parts.append(f"c{number}: aggregate({given}) {fields}")
+    return "{ " + " ".join(parts) + " }"
+
+
+def entity_filter(world: World, chance: random.Random) -> str:
+    """One part of an entity filter or two, naming hidden things too."""
+    some = chance.sample(world.entities, min(12, len(world.entities)))
+    moments = [text(chance.choice(some).updated.isoformat()) for _ in range(2)]
+    owners = [attributes for entity in some for _, attributes in entity.versions]
+    parts = [
+        f"kinds: [{', '.join(chance.sample(('DOCUMENT', 'EPISODE', 'OBSERVATION', 'THING'), 2))}]",
+        'types: ["ticket"]',
+        f"statuses: {text([entity.status for entity in some if entity.status])}",
+        f"sourcePaths: {text([entity.path for entity in some if entity.path])}",
+        f"keys: {text([entity.key for entity in some])}",
+        'meta: {tag: "b"}',
+        f"meta: {literal(chance.choice(some).meta)}",
+        f"attributes: {literal(chance.choice(owners) if owners else {})}",
+        "attributes: {}",
+        f"relevanceScopes: {text(['project:shared', *some[0].scopes])}",
+        f"createdAfter: {moments[0]}",
+        f"createdBefore: {moments[0]}",
+        f"updatedAfter: {min(moments)}, updatedBefore: {max(moments)}",
+        f"occurredAfter: {moments[0]}",
+        f"occurredBefore: {moments[0]}",
+        "keys: []",
+    ]
+    first, second = chance.sample(parts, 2)
+    names = [part.partition(":")[0] for part in (first, second)]
+    return f"{{{first}, {second}}}" if chance.random() < 0.3 and names[0] != names[1] else f"{{{first}}}"
 
 
 def literal(value: object) -> str:

@@ -21,9 +21,9 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from tests.contract import oracle
-from tests.contract.oracle import Run, View, public_id
-from tests.fixtures.random_world import Entity, Fact, Fragment, Source
+from tests.contract import lists, oracle
+from tests.contract.oracle import Run, Signal, View, public_id
+from tests.fixtures.random_world import Entity, Fact, Source
 
 OPAQUE = object()
 """A text that only the server can make; any text will do, and nothing is compared with it."""
@@ -31,23 +31,29 @@ OPAQUE = object()
 
 @dataclass(frozen=True)
 class Page:
-    """The first page of an entity's fragments."""
+    """The first page of a list."""
 
-    entity: Entity
+    items: list[Any]
     first: int
 
     @property
-    def shown(self) -> list[Fragment]:
-        return self.entity.fragments[: self.first]
+    def shown(self) -> list[Any]:
+        return self.items[: self.first]
+
+
+@dataclass(frozen=True)
+class EntityHit:
+    """An entity of the sql list."""
+
+    entity: Entity
+    signals: list[Signal]
 
 
 EVIDENCE = {1: "INFERRED", 2: "OBSERVED", 3: "ASSERTED"}
 
 
 def attributes(entity: Entity, asOf: str | None = None) -> dict[str, Any]:
-    at = datetime.fromisoformat(asOf) if asOf else datetime.now(UTC)
-    held = [version for version in entity.versions if version[0] <= at]
-    return max(held, key=lambda version: version[0])[1] if held else {}
+    return lists.attributes_of(entity, datetime.fromisoformat(asOf) if asOf else datetime.now(UTC))
 
 
 def in_force(fact: Fact, asOf: str | None = None) -> bool:
@@ -62,7 +68,19 @@ def source_of(view: View, namespace: str, key: str) -> Source | None:
 
 
 def page(entity: Entity | Source, first: int = 20) -> Page:
-    return Page(entity.entity if isinstance(entity, Source) else entity, first)
+    return Page((entity.entity if isinstance(entity, Source) else entity).fragments, first)
+
+
+def entities(view: View, first: int = 20, **given: Any) -> Page:
+    return Page(lists.listed(view, **given), first)
+
+
+def sql(view: View, run: Run) -> list[EntityHit]:
+    if lists.EntityFilter(**(run.entity_filter or {})).is_open:
+        return []
+    found = lists.chosen(view, [space.name for space in run.spaces], run.entity_filter, run.at)
+    found.sort(key=lambda entity: (datetime.now(UTC) - entity.updated, entity.space.ns, entity.id))
+    return [EntityHit(entity, [Signal("SQL", rank, 1.0, 1.0, 1.0)]) for rank, entity in enumerate(found[: run.k])]
 
 
 def recall(view: View, question: str, budget: str = "MID", **rest: Any) -> Run:
@@ -82,6 +100,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "knowledge": lambda v, _, namespaces=None: v.named(namespaces),
         "search": lambda v, _, **given: Run(v, **given),
         "recall": lambda v, _, **given: recall(v, **given),
+        "entities": lambda v, _, **given: entities(v, **given),
+        "aggregate": lambda v, _, **given: lists.counted(v, **given),
         "entity": lambda v, _, namespace, key: v.entity(namespace, key),
         "source": lambda v, _, namespace, key: source_of(v, namespace, key),
         "node": lambda v, _, id: v.node(id),
@@ -111,6 +131,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "hits": lambda v, run: run.fused,
         "vector": lambda v, run: run.own("VECTOR"),
         "lexical": lambda v, run: run.own("LEXICAL"),
+        "sql": lambda v, run: sql(v, run),
     },
     "Recall": SEARCH | {"memories": lambda v, run: run.fused, "count": lambda v, run: len(run.fused)},
     "FragmentHit": {
@@ -121,6 +142,12 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "signals": lambda v, hit: hit.signals,
         "highlights": lambda v, hit: oracle.highlights(hit),
         "matchedIdentifiers": lambda v, hit: hit.run.matched(hit.fragment),
+    },
+    "EntityHit": {
+        "entity": lambda v, hit: hit.entity,
+        "evidence": lambda v, hit: None,
+        "score": lambda v, hit: hit.signals[0].raw,
+        "signals": lambda v, hit: hit.signals,
     },
     "Signal": {
         "kind": lambda v, _: "RANK",
@@ -229,11 +256,24 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "edges": lambda v, page: page.shown,
         "nodes": lambda v, page: page.shown,
         "pageInfo": lambda v, page: page,
-        "totalCount": lambda v, page: len(page.entity.fragments),
+        "totalCount": lambda v, page: len(page.items),
     },
     "FragmentEdge": {"cursor": lambda v, fragment: OPAQUE, "node": lambda v, fragment: fragment},
+    "EntityConnection": {
+        "edges": lambda v, page: page.shown,
+        "nodes": lambda v, page: page.shown,
+        "pageInfo": lambda v, page: page,
+        "totalCount": lambda v, page: len(page.items),
+    },
+    "EntityEdge": {"cursor": lambda v, entity: OPAQUE, "node": lambda v, entity: entity},
+    "Aggregate": {
+        "total": lambda v, buckets: sum(bucket.count for bucket in buckets),
+        "buckets": lambda v, buckets: buckets,
+    },
+    "Bucket": {"values": lambda v, bucket: bucket.values, "count": lambda v, bucket: bucket.count},
+    "BucketValue": {"dimension": lambda v, pair: pair[0], "value": lambda v, pair: pair[1]},
     "PageInfo": {
-        "hasNextPage": lambda v, page: len(page.entity.fragments) > page.first,
+        "hasNextPage": lambda v, page: len(page.items) > page.first,
         "hasPreviousPage": lambda v, page: False,
         "startCursor": lambda v, page: OPAQUE if page.shown else None,
         "endCursor": lambda v, page: OPAQUE if page.shown else None,
@@ -296,10 +336,10 @@ def type_below(schema: GraphQLSchema, kind: str, name: str) -> str:
 
 
 def below(schema: GraphQLSchema, view: View, selections: SelectionSetNode, kind: str, found: Any) -> Any:
-    """The objects under a field; a list of namespaces is the value of `Knowledge` itself."""
+    """The objects under a field; a list of namespaces is the value of `Knowledge` itself, one of buckets that of `Aggregate`."""
     if found is None:
         return None
-    if isinstance(found, list) and kind != "Knowledge":
+    if isinstance(found, list) and kind not in ("Knowledge", "Aggregate"):
         return [below(schema, view, selections, kind, one) for one in found]
     return chosen(schema, view, selections, type(found).__name__ if kind == "Node" else kind, found)
 

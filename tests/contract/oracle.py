@@ -182,8 +182,8 @@ class Run:
 
     def __init__(
         self, view: View, question: str, namespaces: list[str] | None = None, k: int = 8, hops: int = 1,
-        filter: dict[str, Any] | None = None, channels: list[str] | None = None, fusion: dict[str, Any] | None = None,
-        asOf: str | None = None, locale: str = "AUTO",
+        filter: dict[str, Any] | None = None, entityFilter: dict[str, Any] | None = None, channels: list[str] | None = None,
+        fusion: dict[str, Any] | None = None, asOf: str | None = None, locale: str = "AUTO",
     ) -> None:  # fmt: skip
         self.view, self.question, self.k, self.hops = view, question, k, hops
         self.spaces = view.named(namespaces)
@@ -192,6 +192,7 @@ class Run:
         self.weights = {one["channel"]: one["weight"] for one in (fusion or {}).get("weights") or []}
         self.at = datetime.fromisoformat(asOf) if asOf else datetime.now(UTC)
         self.language = locale
+        self.entity_filter = entityFilter
         visible = view.fragments(self.spaces)
         self.candidates = [fragment for fragment in visible if Filter(**(filter or {})).admits(fragment)]
         self.common = [fragment for fragment in visible if not fragment.entity.acl]

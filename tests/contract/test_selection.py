@@ -24,6 +24,9 @@ LEXICAL = ["permitted", "words", "lexical", "fragments"]
 VECTOR = ["permitted", "embedding", "vector_exact", "fragments"]
 FUSED = ["permitted", "embedding", "vector_exact", "words", "lexical"]
 HITS = [*FUSED, "fragments"]
+SQL = ["permitted", "sql", "entities_by_id"]
+PAGE = ["permitted", "entities"]
+COUNTED = ["caller", "permitted", "aggregate"]
 AROUND = ["graph_hop", "entities_by_id"]
 BY_KEY = ["caller", "permitted", "entities_by_key"]
 
@@ -43,6 +46,12 @@ BASES = {
     "Neighbor": ("SEARCH { neighbors { % } }", CALLER + FUSED + AROUND),
     "Fact": ("SEARCH { neighbors { via { % } } }", [*CALLER, *FUSED, *AROUND, "facts_by_row"]),
     "Entity": ("ENTITY { % }", BY_KEY),
+    "EntityHit": ("SEARCH { sql { % } }", CALLER + SQL),
+    "EntityConnection": ("ENTITIES { % }", CALLER),
+    "EntityEdge": ("ENTITIES { edges { % } }", CALLER + PAGE),
+    "Aggregate": ("AGGREGATE { % }", COUNTED),
+    "Bucket": ("AGGREGATE { buckets { % } }", COUNTED),
+    "BucketValue": ("AGGREGATE { buckets { values { % } } }", COUNTED),
     "FragmentConnection": ("ENTITY { fragments { % } }", [*BY_KEY, "fragments_of"]),
     "FragmentEdge": ("ENTITY { fragments { edges { % } } }", [*BY_KEY, "fragments_of"]),
     "PageInfo": ("ENTITY { fragments { pageInfo { % } } }", [*BY_KEY, "fragments_of"]),
@@ -60,6 +69,7 @@ COSTS = {
     "Search.hits": HITS,
     "Search.vector": VECTOR,
     "Search.lexical": LEXICAL,
+    "Search.sql": SQL,
     "Search.neighbors": FUSED + AROUND,
     "Search.sources": HITS + AROUND,
     "Search.context": HITS + AROUND,
@@ -81,6 +91,10 @@ COSTS = {
     "Entity.source": ["sources"],
     "Entity.fragments": ["fragments_of"],
     "Entity.provenance": ["sources"],
+    "EntityConnection.edges": PAGE,
+    "EntityConnection.nodes": PAGE,
+    "EntityConnection.pageInfo": PAGE,
+    "EntityConnection.totalCount": ["permitted", "entities_counted"],
     "FragmentConnection.totalCount": ["fragments_counted"],
     "Source.content": ["contents"],
     "Source.fragments": ["fragments_of"],
@@ -88,6 +102,8 @@ COSTS = {
     "Query.knowledge": CALLER,
     "Query.search": CALLER,
     "Query.recall": CALLER,
+    "Query.entities": CALLER,
+    "Query.aggregate": COUNTED,
     "Query.entity": BY_KEY,
     "Query.source": [*BY_KEY, "sources"],
     "Query.node": ["caller", "permitted", "entities_by_id"],
@@ -116,9 +132,11 @@ class Place:
         self.roots = {
             "viewer": ("viewer", "Viewer"),
             "knowledge": ("knowledge", "Knowledge"),
-            "SEARCH": (f"search({given}, k: 3)", "Search"),
+            "SEARCH": (f'search({given}, k: 3, entityFilter: {{meta: {{tag: "a"}}}})', "Search"),
             "WIDE": (f"search(question: {text(' '.join(world.words[3:6]))}, k: 3, hops: 2, locale: RU)", "Search"),
             "RECALL": (f"recall({given}, budget: LOW)", "Recall"),
+            "ENTITIES": ('entities(orderBy: UPDATED, first: 3, filter: {types: ["page"]})', "EntityConnection"),
+            "AGGREGATE": ("aggregate(metric: FACTS, dimensions: [MONTH, KIND])", "Aggregate"),
             "ENTITY": (f"entity({key})", "Entity"),
             "SOURCE": (f"source({key})", "Source"),
             "NODES": (f"nodes(ids: {text(ids)})", "Node"),
@@ -178,7 +196,8 @@ def minimal(place: Place, kind: str, name: str) -> str:
     parent = api()._schema.type_map[kind]
     assert isinstance(parent, GraphQLObjectType)
     below = get_named_type(parent.fields[name].type)
-    roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "node": "NODE", "nodes": "NODES"}
+    roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "node": "NODE", "nodes": "NODES",
+             "entities": "ENTITIES", "aggregate": "AGGREGATE"}  # fmt: skip
     if kind == "Query":
         name = roots.get(name, name)
     return f"{name} {{ __typename }}" if isinstance(below, GraphQLObjectType | GraphQLInterfaceType) else name
@@ -295,6 +314,8 @@ REFUSED = {
     'question: "x", namespaces: ["nowhere"]': "NAMESPACE_NOT_FOUND",
     'question: "x", asOf: "2025-01-01T00:00:00"': "BAD_INPUT",
     'question: "x", filter: {meta: [1]}': "BAD_INPUT",
+    'question: "x", entityFilter: {keys: ["x\\u0000"]}': "BAD_INPUT",
+    'question: "x", entityFilter: {createdAfter: "2025-01-01T00:00:00"}': "BAD_INPUT",
     'question: "x", fusion: {weights: [{channel: VECTOR, weight: 2}]}': "BAD_INPUT",
 }
 

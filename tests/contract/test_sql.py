@@ -35,6 +35,7 @@ ACCESS_FREE = {
 UNGUARDED = {"caller", "permitted"}
 """They run before there is an access to guard with."""
 OPEN = (None,) * 7
+OPEN_ENTITIES = (None,) * 14
 ALWAYS = datetime(2400, 6, 1, tzinfo=UTC)
 
 
@@ -79,7 +80,7 @@ def test_access_comes_first_and_is_applied(name: str) -> None:
     if name in ACCESS_FREE:
         assert "visible(" not in text
     else:
-        assert "visible(" in text
+        assert "visible(" in text or "visible_entities($1, $2, $3," in text
     if name not in UNGUARDED:
         assert re.search(r"^-- \$1-\$3 access", text, re.MULTILINE)
 
@@ -119,13 +120,16 @@ class Planted:
         queries = [f"'{word}'" for word in words]
         bm25 = [" | ".join(queries), queries, [1.0] * len(words), 10.0, 1.2, 0.75, [], [], 400]
         return {
+            "aggregate": [ALWAYS, *OPEN_ENTITIES, "FACTS", "NAMESPACE", None, "CREATED", 1_000],
             "attributes": [spaces, entities, [ALWAYS] * len(entities)],
             "contents": [spaces, entities],
             "count_entities": [],
             "count_facts": [],
             "count_fragments": [],
+            "entities": [ALWAYS, *OPEN_ENTITIES, "KEY", None, None, None, None, 1_000],
             "entities_by_id": [spaces, entities],
             "entities_by_key": [spaces, [key_digest(entity.key) for entity in self.world.entities]],
+            "entities_counted": [ALWAYS, *OPEN_ENTITIES],
             "fact_places": [spaces, [fact.fact for fact in self.world.facts]],
             "facts_by_row": [spaces, [fact.row for fact in self.world.facts]],
             "fragments": [spaces, fragments],
@@ -134,6 +138,7 @@ class Planted:
             "lexical": [*bm25, True, *OPEN],
             "pending_embeddings": [],
             "sources": [spaces, entities],
+            "sql": [ALWAYS, *OPEN_ENTITIES, 1_000],
             "vector_exact": [vector, 400, True, *OPEN],
             "vector_near": [vector, 400, True, *OPEN, 8],
         }
@@ -149,13 +154,16 @@ class Planted:
         current = [fact for fact in facts if fact.retracted is None]
         places = {(fact.fact, place.id) for fact in self.world.facts for place in fact.places if self.view.sees(place)}
         return {
+            "aggregate": sorted((str(ns), n) for ns, n in counted(fact.subject.space.ns for fact in current)),
             "attributes": sorted(entity.id for entity in seen if entity.versions),
             "contents": sorted(entity.id for entity in seen if entity.source),
             "count_entities": sorted((space.ns, len(listed)) for space, listed in visible.items() if listed),
             "count_facts": counted(fact.subject.space.ns for fact in current),
             "count_fragments": counted(fragment.entity.space.ns for fragment in fragments),
+            "entities": sorted(entity.id for entity in seen),
             "entities_by_id": sorted(entity.id for entity in seen),
             "entities_by_key": sorted(entity.id for entity in seen),
+            "entities_counted": [len(seen)],
             "fact_places": sorted(places),
             "facts_by_row": sorted(fact.row for fact in facts),
             "fragments": texts,
@@ -164,6 +172,7 @@ class Planted:
             "lexical": sorted(with_words),
             "pending_embeddings": [len(texts) - len(vectors)],
             "sources": sorted(entity.id for entity in seen if entity.source),
+            "sql": sorted(entity.id for entity in seen),
             "vector_exact": vectors,
             "vector_near": vectors,
         }
@@ -175,9 +184,11 @@ def counted(numbers: Any) -> list[tuple[int, int]]:
 
 
 NAMED_BY = {
+    "aggregate": ("first", "n"),
     "count_entities": ("ns", "n"),
     "count_facts": ("ns", "n"),
     "count_fragments": ("ns", "n"),
+    "entities_counted": ("n",),
     "fact_places": ("fact_id", "entity_id"),
     "facts_by_row": ("row_id",),
     "fragments": ("fragment_id",),

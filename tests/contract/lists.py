@@ -1,0 +1,154 @@
+"""Computes in plain Python what lists and counts of entities must be; shares neither code nor SQL with the product."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from tests.contract.oracle import View
+from tests.fixtures.random_world import Entity
+
+PERIODS = ("DAY", "WEEK", "MONTH")
+
+
+@dataclass(frozen=True)
+class EntityFilter:
+    """The parts of an entity filter; None is as left out."""
+
+    kinds: list[str] | None = None
+    types: list[str] | None = None
+    statuses: list[str] | None = None
+    sourcePaths: list[str] | None = None
+    keys: list[str] | None = None
+    meta: dict[str, Any] | None = None
+    attributes: dict[str, Any] | None = None
+    relevanceScopes: list[str] | None = None
+    createdAfter: str | None = None
+    createdBefore: str | None = None
+    updatedAfter: str | None = None
+    updatedBefore: str | None = None
+    occurredAfter: str | None = None
+    occurredBefore: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self == EntityFilter()
+
+    def admits(self, entity: Entity, at: datetime) -> bool:
+        """Whether an entity meets every part; attributes as they hold at an instant."""
+        lists = (
+            (self.kinds, {entity.kind}),
+            (self.types, {entity.type}),
+            (self.statuses, {entity.status}),
+            (self.sourcePaths, {entity.path}),
+            (self.keys, {entity.key}),
+            (self.relevanceScopes, set(entity.scopes)),
+        )
+        ranges = (
+            (self.createdAfter, self.createdBefore, entity.created),
+            (self.updatedAfter, self.updatedBefore, entity.updated),
+            (self.occurredAfter, self.occurredBefore, entity.occurred),
+        )
+        return (
+            all(wanted is None or bool(held & set(wanted)) for wanted, held in lists)
+            and all(is_between(after, before, moment) for after, before, moment in ranges)
+            and (self.meta is None or self.meta.items() <= entity.meta.items())
+            and (self.attributes is None or self.attributes.items() <= attributes_of(entity, at).items())
+        )
+
+
+def is_between(after: str | None, before: str | None, moment: datetime | None) -> bool:
+    if after is None and before is None:
+        return True
+    return (
+        moment is not None
+        and (after is None or moment > datetime.fromisoformat(after))
+        and (before is None or moment < datetime.fromisoformat(before))
+    )
+
+
+def attributes_of(entity: Entity, at: datetime) -> dict[str, Any]:
+    """The attributes in the last version that had begun."""
+    held = [version for version in entity.versions if version[0] <= at]
+    return max(held, key=lambda version: version[0])[1] if held else {}
+
+
+def chosen(view: View, namespaces: list[str] | None, filter: dict[str, Any] | None, at: datetime | None = None) -> list[Entity]:
+    """The visible entities that meet a filter."""
+    wanted, moment = EntityFilter(**(filter or {})), at or datetime.now(UTC)
+    return [entity for entity in view.entities(view.named(namespaces)) if wanted.admits(entity, moment)]
+
+
+def listed(
+    view: View, namespaces: list[str] | None = None, filter: dict[str, Any] | None = None, orderBy: str = "KEY"
+) -> list[Entity]:
+    """All of a list, in order."""
+
+    def place(entity: Entity) -> tuple[Any, ...]:
+        texts = {"KEY": entity.key, "TITLE": entity.title}
+        dates = {"CREATED": entity.created, "UPDATED": entity.updated, "OCCURRED": entity.occurred}
+        if orderBy in texts:
+            return texts[orderBy], entity.space.ns, entity.id
+        moment = dates[orderBy]
+        age = timedelta(0) if moment is None else datetime(9000, 1, 1, tzinfo=UTC) - moment
+        return moment is None, age, entity.space.ns, entity.id
+
+    return sorted(chosen(view, namespaces, filter), key=place)
+
+
+@dataclass(frozen=True)
+class Bucket:
+    values: list[tuple[str, str | None]]
+    count: int
+
+
+def counted(
+    view: View, metric: str, dimensions: list[str], namespaces: list[str] | None = None, filter: dict[str, Any] | None = None,
+    dateField: str = "CREATED",
+) -> list[Bucket]:  # fmt: skip
+    """The buckets of an aggregate."""
+    entities = chosen(view, namespaces, filter)
+    subjects = [fact.subject for fact in view.facts(view.spaces) if fact.retracted is None]
+    things = {
+        "ENTITIES": entities,
+        "FRAGMENTS": [entity for entity in entities for _ in entity.fragments],
+        "FACTS": [entity for entity in subjects if entity in entities],
+    }
+    counts = Counter(tuple(value_of(entity, name, dateField) for name in dimensions) for entity in things[metric])
+    days = sorted(day for entity in things[metric] if (day := day_of(entity, dateField)) is not None)
+    found = list(counts)
+    for place, name in enumerate(dimensions):
+        if name in PERIODS and days:
+            for number in range((days[-1] - days[0]).days + 1):
+                period = period_of(name, days[0] + timedelta(days=number))
+                for values in found:
+                    counts[(*values[:place], period, *values[place + 1 :])] += 0
+
+    def order(values: tuple[str | None, ...]) -> tuple[Any, ...]:
+        times = [value for name, value in zip(dimensions, values, strict=True) if name in PERIODS]
+        return [(t is None, t or "") for t in times], -counts[values], [(v is None, v or "") for v in values]
+
+    return [Bucket(list(zip(dimensions, values, strict=True)), counts[values]) for values in sorted(counts, key=order)]
+
+
+def value_of(entity: Entity, dimension: str, field: str) -> str | None:
+    if dimension in PERIODS:
+        day = day_of(entity, field)
+        return None if day is None else period_of(dimension, day)
+    return {
+        "NAMESPACE": entity.space.name, "KIND": entity.kind, "TYPE": entity.type, "STATUS": entity.status,
+        "SOURCE_PATH": entity.path,
+    }[dimension]  # fmt: skip
+
+
+def day_of(entity: Entity, field: str) -> date | None:
+    moment = {"CREATED": entity.created, "UPDATED": entity.updated, "OCCURRED": entity.occurred}[field]
+    return None if moment is None else moment.astimezone(UTC).date()
+
+
+def period_of(dimension: str, day: date) -> str:
+    if dimension == "WEEK":
+        return date.fromisocalendar(*day.isocalendar()[:2], 1).isoformat()
+    return day.isoformat() if dimension == "DAY" else f"{day:%Y-%m}"
