@@ -9,7 +9,7 @@ from typing import Any
 
 from retrieval.errors import BadInput
 from retrieval.identifiers import find_identifiers
-from retrieval.ingest.html import read_html
+from retrieval.ingest.html import SOFT_HYPHEN, read_html
 from retrieval.ingest.links import Link, resolve_links
 from retrieval.ingest.markdown import read_markdown
 from retrieval.ingest.source_input import check_content, check_meta
@@ -65,7 +65,7 @@ def read_document(
     key = check_key(key, _KEY_CHARACTERS)
     kind = _checked_media_type(media_type)
     text = check_content(content).removeprefix("\ufeff")
-    indexed = _LINE_END.sub("\n", clean(text))
+    indexed = _LINE_END.sub("\n", clean(text)).replace(SOFT_HYPHEN, "")
     reading = _read(kind, indexed)
     heading = reading.first_heading
     chosen = next((line for line in map(_one_line, (title, reading.title, heading)) if line), _stem(key))

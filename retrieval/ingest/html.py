@@ -11,6 +11,8 @@ from retrieval.errors import BadInput
 from retrieval.ingest.splitting import Section
 from retrieval.tuning import HTML_DEPTH
 
+SOFT_HYPHEN = "\xad"
+"""Says where a word may be broken; left in, it would make two words of one."""
 _DROPPED_TAGS = "script style nav noscript template iframe object svg math head select button"
 _DROPPED = frozenset(_DROPPED_TAGS.split())
 _INLINE_TAGS = """
@@ -92,6 +94,7 @@ class _Walk:
         self.close_section()
 
     def add(self, text: str) -> None:
+        text = text.replace(SOFT_HYPHEN, "")
         if self.preformatted:
             self.parts.append(re.sub(r"[ \xa0\t]", _KEPT_SPACE, text))
         else:
