@@ -78,7 +78,7 @@ async def prepare(
                 await make_extensions(connection)
                 await migrate(connection)
                 base = await initialise(connection, search_config, embedding_model, dimensions)
-            await apply_settings(connection, {**SETTINGS, "jit": "on" if jit else "off"})
+                await apply_settings(connection, {**SETTINGS, "jit": "on" if jit else "off"})
         finally:
             await connection.close()
     return base
@@ -119,10 +119,13 @@ async def make_extensions(connection: Connection) -> None:
 
 async def migrate(connection: Connection) -> list[int]:
     """Apply what is missing, inside the caller's transaction; gives the numbers that were applied."""
-    await connection.execute(
-        "create table if not exists migration (number int primary key, name text not null, digest text not null, "
-        "applied_at timestamptz not null default now())"
-    )
+    try:
+        await connection.execute(
+            "create table if not exists migration (number int primary key, name text not null, digest text not null, "
+            "applied_at timestamptz not null default now())"
+        )
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise Unfit("The role may not make tables in the database; make it the owner of the database.") from error
     applied = {row["number"]: row["digest"] for row in await connection.fetch("select number, digest from migration")}
     known = migrations()
     if applied and max(applied) > known[-1].number:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 from collections.abc import Callable
+from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
 
-from retrieval.migrations import SETTINGS, Unfit, prepare, settings_in_force
+from retrieval.errors import DatabaseUnavailable
+from retrieval.migrations import EXTENSIONS, LOCK, SETTINGS, Unfit, prepare, settings_in_force
 
 
 def prepare_alone(url: str) -> str:
@@ -46,6 +48,50 @@ async def test_eight_servers_that_start_at_once_prepare_an_empty_database_once(f
     assert await connection.fetchval("select count(*) from base") == 1
     assert await settings_in_force(connection) == SETTINGS
     await connection.close()
+
+
+async def test_a_server_that_sets_up_its_role_keeps_the_others_waiting(fresh_database: Callable[[], str]) -> None:
+    url = fresh_database()
+    change = f"alter role current_user in database {urlsplit(url).path[1:]}"
+    other = await asyncpg.connect(url)
+    await other.execute(f"{change} set work_mem = '1MB'")
+    holding = other.transaction()
+    await holding.start()
+    await other.execute(f"{change} set work_mem = '2MB'")
+    preparing = asyncio.create_task(prepare(url, search_config="russian", embedding_model="m", dimensions=8))
+    while not await other.fetchval(
+        "select exists (select from pg_locks l join pg_stat_activity a using (pid) "
+        "where not l.granted and a.query ilike 'alter role%' and a.pid <> pg_backend_pid())"
+    ):
+        assert not preparing.done()
+        await asyncio.sleep(0.02)
+        await other.execute("select pg_stat_clear_snapshot()")
+    assert not await other.fetchval("select pg_try_advisory_xact_lock($1)", LOCK)
+    await holding.rollback()
+    await preparing
+    await other.close()
+
+
+async def test_a_role_that_is_not_there_or_may_make_no_tables_is_named(fresh_database: Callable[[], str]) -> None:
+    url = fresh_database()
+    connection = await asyncpg.connect(url)
+    try:
+        for extension in EXTENSIONS:
+            await connection.execute(f"create extension if not exists {extension}")
+        await connection.execute("create role reads_only login")
+        with pytest.raises(Unfit, match="may not make tables"):
+            await prepare(as_role(url, "reads_only"), search_config="russian", embedding_model=None, dimensions=None)
+        with pytest.raises(DatabaseUnavailable, match="user or the password"):
+            await prepare(as_role(url, "nobody"), search_config="russian", embedding_model=None, dimensions=None)
+    finally:
+        await connection.execute("drop role if exists reads_only")
+        await connection.close()
+
+
+def as_role(url: str, role: str) -> str:
+    """The URL of the same database for another role."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=f"{role}@{parts.netloc.rpartition('@')[2]}"))
 
 
 async def test_vectors_may_come_later_and_another_model_is_refused(database_url: str) -> None:
