@@ -33,6 +33,7 @@ async def create_namespace(info: Info, name: str, title: str | None) -> CreatedN
     """Make a namespace."""
     session = info.context
     created = await namespaces.create_namespace(session.store.database, await session.caller, name, title)
+    session.touched.add(created.name)
     async with session.again() as fresh:
         (summary,) = (await fresh.knowledge([created.name])).namespaces
         return CreatedNamespace(summary)
@@ -40,7 +41,9 @@ async def create_namespace(info: Info, name: str, title: str | None) -> CreatedN
 
 async def delete_namespace(info: Info, name: str, confirm: str) -> Deletion:
     """Delete a namespace with everything in it."""
-    return await namespaces.delete_namespace(info.context.store.database, await info.context.caller, name, confirm)
+    deletion = await namespaces.delete_namespace(info.context.store.database, await info.context.caller, name, confirm)
+    info.context.touched.add(name)
+    return deletion
 
 
 async def upsert_principals(info: Info, given: Sequence[tuple[str, str, str | None]]) -> Items:
@@ -58,13 +61,17 @@ async def set_members(info: Info, group: str, names: Sequence[str]) -> Items:
 async def grant(info: Info, principal: str, namespace: str, role: str, key: str | None) -> Items:
     """Give a role, or reading of one entity."""
     caller = await info.context.caller
-    return Items([await grants.grant(info.context.store.database, caller, principal, namespace, role, key)])
+    result = await grants.grant(info.context.store.database, caller, principal, namespace, role, key)
+    info.context.touched.add(namespace)
+    return Items([result])
 
 
 async def revoke(info: Info, principal: str, namespace: str, role: str, key: str | None) -> Items:
     """Take back what was given."""
     caller = await info.context.caller
-    return Items([await grants.revoke(info.context.store.database, caller, principal, namespace, role, key)])
+    result = await grants.revoke(info.context.store.database, caller, principal, namespace, role, key)
+    info.context.touched.add(namespace)
+    return Items([result])
 
 
 async def create_token(info: Info, principal: str, expires_at: datetime | None, label: str | None) -> tokens.NewToken:

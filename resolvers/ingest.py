@@ -65,6 +65,7 @@ async def ingest_sources(info: Info, namespace: str, given: Sequence[Any]) -> In
         raise LimitExceeded(f"{len(sources):,} sources are too many for one request; send at most {SOURCES_MOST:,}.")
     store = info.context.store
     results = await ingest_many(store.database, store.base, await info.context.caller, namespace, sources)
+    info.context.touched.add(namespace)
     return Ingested(namespace, results)
 
 
@@ -76,12 +77,16 @@ async def pending_embeddings(root: Ingested, info: Info) -> int:
 
 async def delete_source(info: Info, namespace: str, key: str) -> Deletion:
     """Delete the text of an entity."""
-    return await delete_source_of(info.context.store.database, await info.context.caller, namespace, key)
+    deletion = await delete_source_of(info.context.store.database, await info.context.caller, namespace, key)
+    info.context.touched.add(namespace)
+    return deletion
 
 
 async def delete_entity(info: Info, namespace: str, key: str) -> Deletion:
     """Delete an entity with all that hangs on it."""
-    return await delete_entity_of(info.context.store.database, await info.context.caller, namespace, key)
+    deletion = await delete_entity_of(info.context.store.database, await info.context.caller, namespace, key)
+    info.context.touched.add(namespace)
+    return deletion
 
 
 async def progress(info: Info, namespace: str) -> AsyncGenerator[Progress, None]:
@@ -90,6 +95,7 @@ async def progress(info: Info, namespace: str) -> AsyncGenerator[Progress, None]
     while True:
         async with info.context.again() as session:
             knowledge = await session.knowledge([namespace])
+            info.context.touched.add(namespace)
             counts = await knowledge.fragment_counts
             pending = await knowledge.pending_embeddings
         now = Progress(namespace, sum(counts.values()), pending)

@@ -19,7 +19,7 @@ from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailab
 from retrieval.knowledge import Knowledge
 from retrieval.listing import Listing, ListQuestion
 from retrieval.loader import Loader
-from retrieval.question import Question
+from retrieval.question import Question, check_namespaces
 from retrieval.reader import Identity, Reader, Rights
 from retrieval.search import Search
 from retrieval.stage import Work, stage
@@ -34,6 +34,8 @@ class Session:
         self.work = Work()
         self.deadline = deadline
         self.request_id = request_id
+        self.touched: set[str] = set()
+        """The namespaces that were read or written, for the access line; one that is closed to the caller is not among them."""
         self.rights = Rights(store, identity, deadline)
         self._identity = identity
         self._readers: dict[tuple[int, ...], Reader] = {}
@@ -72,7 +74,9 @@ class Session:
 
     async def spaces(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The namespaces asked for; raises `NamespaceNotFound`, before anything else is read."""
-        return (await self.caller).narrowed(names)
+        found = (await self.caller).narrowed(check_namespaces(self.store.tuning, names))
+        self.touched.update(space.name for space in found)
+        return found
 
     async def now(self) -> datetime:
         """The clock of the request: read once, from the database."""
@@ -161,10 +165,9 @@ class Session:
         """Who asked and how much was done, for the access line; never what was asked."""
         caller = self.__dict__.get("caller")
         found = caller.value if caller is not None else None
-        runs: list[Search | Listing | Counting] = [*self._searches.values(), *self._listings.values(), *self._countings.values()]
         return {
             "principal": found.name if found else None,
-            "namespaces": sorted({space.name for run in runs for space in run.spaces}),
+            "namespaces": sorted(self.touched),
             "stages": len(self.work.records),
         }
 

@@ -8,6 +8,7 @@ from retrieval.access import Caller
 from retrieval.administration.sql import statement
 from retrieval.database import Connection
 from retrieval.errors import Forbidden, NamespaceNotFound
+from retrieval.text import strict
 
 INCLUDED = {
     "READER": frozenset({"READER", "PERSONAL_DATA", "WRITER", "ADMIN"}),
@@ -28,6 +29,7 @@ async def require(connection: Connection, caller: Caller, namespace: str, role: 
     Raises `NamespaceNotFound` when the caller may not read it, the same as when it does not exist, and `Forbidden` when it
     may read but not do this. Roles and groups are read anew, whatever `caller` says about them.
     """
+    namespace = strict(namespace, "The name of the namespace")
     row = await connection.fetchrow(statement("roles"), namespace, caller.principal_id, is_local(caller))
     if row is None or not (row["administrator"] or row["roles"]):
         raise NamespaceNotFound(namespace)
