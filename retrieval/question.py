@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from retrieval.text import blank, strict
 from retrieval.tuning import Tuning
 
 Locale = Literal["AUTO", "RU", "EN"]
+
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON text; after an odd number of backslashes it is four digits
 
 
 class Primitive(StrEnum):
@@ -175,7 +178,7 @@ def encode_json(name: str, value: Any, most: int) -> str:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except (TypeError, ValueError, RecursionError):
         raise BadInput(f"`{name}` holds something that is not JSON, such as a lone surrogate or a huge whole number.") from None
-    if "\\u0000" in text:
+    if _NUL.search(text) is not None:
         raise BadInput(f"`{name}` holds a NUL character; remove it.")
     if len(text) > most:
         raise BadInput(f"`{name}` takes {len(text):,} characters as JSON; at most {most:,} are taken.")

@@ -7,6 +7,8 @@ import unicodedata
 
 # Tab and line breaks are kept; zero-width joiners too, since Indic and Persian words and emoji need them.
 _KEPT = frozenset("\t\n\u200c\u200d")
+# Whatever a model may read as a new line is one, so that what begins a line is found.
+_LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _CHAT_TOKEN = re.compile(r"<\|[^<>|\n]{1,40}\|>|<<?/?SYS>>?|\[/?INST\]|</?s>", re.IGNORECASE)
 _ROLE_HEADER = re.compile(
     r"^(?P<mark>[ \t>*_#]*)(?P<role>system|assistant|user|developer|tool|система|ассистент|пользователь)(?P<end>[ \t*_]*):",
@@ -36,7 +38,7 @@ def strip_invisible(text: str) -> str:
     """Without control, bidirectional and other invisible characters, line breaks as LF."""
     if text.isascii() and text.isprintable():
         return text
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _LINE_END.sub("\n", text)
     return "".join(character for character in text if character in _KEPT or not invisible(character))
 
 

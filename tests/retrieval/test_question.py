@@ -34,6 +34,13 @@ def test_numbers_outside_their_limits_are_refused(k: int, hops: int) -> None:
         make_question(TUNING, "x", k=k, hops=hops)
 
 
+def test_only_a_real_nul_is_refused_in_meta() -> None:
+    assert check_meta("filter.meta", {"a": "\\u0000", "b": "\\\\u0000"}) is not None
+    for nul in ("\x00", "\\\x00", "a\x00b"):
+        with pytest.raises(BadInput, match="NUL"):
+            check_meta("filter.meta", {"a": nul})
+
+
 def test_weights_go_with_weighted_only() -> None:
     weights = {Primitive.VECTOR: 2.0}
     with pytest.raises(BadInput, match="WEIGHTED"):
