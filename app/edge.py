@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -20,7 +19,6 @@ from app.origins import OriginGuard, with_cors
 from app.request_id import RequestIds
 from app.telemetry import Telemetry
 
-Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 CONCURRENT = 200
 
 
@@ -36,7 +34,6 @@ def build_app(
     cors_origins: Sequence[str] = (),
     describe: Describe = lambda session: {},
     graphiql: bool = True,
-    lifespan: Lifespan | None = None,
 ) -> Starlette:
     """Build the application; `describe` gives the access line its principal, namespaces and counts from a session."""
     telemetry = telemetry or Telemetry()
@@ -63,7 +60,6 @@ def build_app(
             *([Route("/", _to_graphql), graphiql_files()] if graphiql else []),
         ],
         middleware=middleware,
-        lifespan=lifespan,
     )
 
 

@@ -52,8 +52,8 @@ class Sessions:
         identity = identity_of(credentials, self._local_admin)
         deadline = asyncio.get_running_loop().time() + self._seconds
         session = Session(self._store, identity, deadline=deadline, request_id=credentials.request_id)
-        await session.caller  # no field may run for a caller who is not known
         try:
+            await session.caller  # no field may run for a caller who is not known
             yield session
         finally:
             await session.close()
