@@ -88,8 +88,10 @@ async def embed_claimed(store: Store, embedder: Embedder, ns: int, attempts: dic
     texts = {one.digest: one.text for one in waiting if one.digest not in known}
     made = Made()
     todo = list(texts.items())
-    for start in range(0, len(todo), embedder.batch_size):
-        await make(store, embedder, todo[start : start + embedder.batch_size], made)
+    while todo:
+        size = embedder.batch_size  # it shrinks when the provider takes fewer
+        await make(store, embedder, todo[:size], made)
+        todo = todo[size:]
     await retried(lambda: write(store.database, ns, list(attempts), waiting, made))
 
 
