@@ -72,11 +72,14 @@ def narrowed(view: View, chance: random.Random, spaces: list[str]) -> str:
 
 
 def listed(view: View, chance: random.Random, spaces: list[str]) -> str:
-    """Lists of entities in several orders, one of them of given namespaces."""
+    """Lists of entities in several orders, one of them of given namespaces, and lists of the sql channel."""
     fields = selection(api()._schema, "EntityConnection", 2)
     parts = [f"l0: entities(namespaces: {text(spaces)}, first: 3, filter: {{}}) {fields}"]
     for number, order in enumerate(chance.sample(("KEY", "TITLE", "CREATED", "UPDATED", "OCCURRED"), 3), 1):
         parts.append(f"l{number}: entities(orderBy: {order}, first: 5, filter: {entity_filter(view.world, chance)}) {fields}")
+    for number in range(4):
+        given = f'question: "x", k: {chance.choice((1, 3, 50))}, entityFilter: {entity_filter(view.world, chance)}'
+        parts.append(f"s{number}: search({given}) {{ sql {selection(api()._schema, 'EntityHit', 1)} }}")
     return "{ " + " ".join(parts) + " }"
 
 
