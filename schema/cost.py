@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any
 
 from graphql import (
@@ -26,8 +27,14 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-PAGE_ARGUMENTS = frozenset({"first", "last", "k", "limit"})
+from retrieval.tuning import Tuning
+
+PAGE_ARGUMENTS = frozenset({"first", "last", "k", "limit", "budget"})
 ID_LISTS = frozenset({"ids"})
+TUNING = Tuning()
+# What a page argument that is a name stands for, and lists whose size no argument sets.
+NAMED_SIZES = {"LOW": TUNING.recall_low, "MID": TUNING.recall_mid, "HIGH": TUNING.recall_high}
+FIXED_LISTS = {"neighbors": TUNING.neighbours_most}
 
 
 def points(
@@ -43,7 +50,7 @@ def points(
     """
     values = {**_defaults(operation), **variables}
     root = schema.get_root_type(operation.operation)
-    return _Walk(schema, fragments, values).below(operation.selection_set, root, 1)
+    return _Walk(schema, fragments, values).below(operation.selection_set, root, 1, 1)
 
 
 def longest_list(schema: GraphQLSchema, operation: OperationDefinitionNode, variables: Mapping[str, Any]) -> int:
@@ -70,28 +77,33 @@ class _Walk:
         self.fragments = fragments
         self.values = values
 
-    def below(self, selection_set: SelectionSetNode, parent: GraphQLNamedType | None, times: int) -> int:
+    def below(self, selection_set: SelectionSetNode, parent: GraphQLNamedType | None, times: int, owners: int) -> int:
+        """`times` counts the items of the page above, `owners` the objects that the page belongs to."""
         total = 0
         for selection in selection_set.selections:
             if isinstance(selection, FieldNode):
-                total += self._field(selection, parent, times)
+                total += self._field(selection, parent, times, owners)
             elif isinstance(selection, FragmentSpreadNode):
                 fragment = self.fragments[selection.name.value]
-                total += self.below(fragment.selection_set, self._named(fragment.type_condition.name.value), times)
+                total += self.below(fragment.selection_set, self._named(fragment.type_condition.name.value), times, owners)
             elif isinstance(selection, InlineFragmentNode):
                 condition = selection.type_condition
-                total += self.below(selection.selection_set, self._named(condition.name.value) if condition else parent, times)
+                named = self._named(condition.name.value) if condition else parent
+                total += self.below(selection.selection_set, named, times, owners)
         return total
 
-    def _field(self, node: FieldNode, parent: GraphQLNamedType | None, times: int) -> int:
+    def _field(self, node: FieldNode, parent: GraphQLNamedType | None, times: int, owners: int) -> int:
         # Introspection has caps of its own and touches no stored object.
         if node.selection_set is None or node.name.value.startswith("__"):
             return 0
         definition: GraphQLField | None = getattr(parent, "fields", {}).get(node.name.value)
         if definition is None:
             return 0
-        size = self._page_size(node, definition)
-        return times + self.below(node.selection_set, get_named_type(definition.type), times * size)
+        if (fixed := FIXED_LISTS.get(node.name.value)) is not None:
+            times, size = owners, fixed
+        else:
+            size = self._page_size(node, definition)
+        return times + self.below(node.selection_set, get_named_type(definition.type), times * size, times)
 
     def _page_size(self, node: FieldNode, definition: GraphQLField) -> int:
         given = {argument.name.value: argument.value for argument in node.arguments or ()}
@@ -113,6 +125,8 @@ def _times(value: Any, argument_type: GraphQLInputType) -> int:
     """A page size counts as itself, a list of ids by its length, a list of steps by the sum of their limits."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(1, value)
+    if isinstance(value, str | Enum):
+        return NAMED_SIZES.get(value.name if isinstance(value, Enum) else value, 1)
     if isinstance(value, list):
         limit = _item_limit(argument_type)
         if limit is None:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 import strawberry
-from graphql import GraphQLError, get_introspection_query, parse
+from graphql import GraphQLError, OperationDefinitionNode, get_introspection_query, parse
 from graphql.validation import ValidationRule
 
 from schema import limits
+from schema.api import make_schema
 from schema.assembly import assemble
+from schema.cost import points
 from schema.limits import OperationNote, RequestLimits, operation_note, refusals
 
 
@@ -211,6 +213,24 @@ async def test_points_are_the_product_of_page_sizes(query: str, variables: dict[
     finally:
         operation_note.reset(token)
     assert note.points == cost
+
+
+@pytest.mark.parametrize(
+    ("query", "cost"),
+    [
+        ('{ recall(question: "a") { memories { entity { key } } } }', 1 + 8 + 8),
+        ('{ recall(question: "a", budget: LOW) { memories { entity { key } } } }', 1 + 4 + 4),
+        ('query($b: RecallBudget! = HIGH) { recall(question: "a", budget: $b) { memories { score } } }', 1 + 16),
+        ('{ search(question: "a", k: 1) { neighbors { entity { key } } } }', 1 + 1 + 40),
+        ('{ search(question: "a", k: 50) { neighbors { entity { key } via { predicate } } } }', 1 + 1 + 40 + 40),
+        ('{ recall(question: "a") { neighbors { entity { fragments(first: 100) { nodes { ordinal } } } } } }', 82 + 4_000),
+    ],
+)
+def test_lists_without_a_page_size_count_as_long_as_they_may_be(query: str, cost: int) -> None:
+    document, schema = parse(query), make_schema()._schema
+    (operation,) = document.definitions
+    assert isinstance(operation, OperationDefinitionNode)
+    assert points(schema, operation, {}, {}) == cost
 
 
 async def test_a_request_above_its_points_is_refused_with_what_to_change() -> None:
