@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from app.embedded import embedded_database_url
-from tests.fixtures.databases import FAST
 from tests.fixtures.world import opened, served
 
 ASK = {"query": '{ knowledge { isEmpty } search(question: "файл") { hits { score } } }'}
@@ -26,7 +25,7 @@ def kill(data_dir: Path) -> None:
 
 @pytest.mark.timeout(60)
 async def test_requests_fail_clearly_while_it_is_down_and_work_when_it_is_back(tmp_path: Path) -> None:
-    database = embedded_database_url(tmp_path, FAST)
+    database = embedded_database_url(tmp_path)
     try:
         async with opened(database.url, size=3) as store, served(store, local_admin=True) as client:
             assert (await client.post("/graphql", json=ASK)).json()["data"]["knowledge"]["isEmpty"] is True
@@ -38,7 +37,7 @@ async def test_requests_fail_clearly_while_it_is_down_and_work_when_it_is_back(t
                 assert "postgres" not in answer.text.lower()
             assert (await client.get("/readyz")).status_code == 503
             assert (await client.get("/healthz")).status_code == 200
-            again = await asyncio.to_thread(embedded_database_url, tmp_path, FAST)
+            again = await asyncio.to_thread(embedded_database_url, tmp_path)
             async with asyncio.timeout(5):
                 while (await client.post("/graphql", json=ASK)).status_code != 200:
                     await asyncio.sleep(0.1)
