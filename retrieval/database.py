@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from types import TracebackType
 from typing import Any, TypeAlias
 
 import asyncpg
 import orjson
 from pgvector.asyncpg import register_vector
 
-from retrieval.errors import BadInput, Conflict, DatabaseUnavailable, DeadlineExceeded, Overloaded, ReadOnly
+from retrieval.errors import BadInput, Conflict, ContextQLError, DatabaseUnavailable, DeadlineExceeded, Overloaded, ReadOnly
 
 Record: TypeAlias = asyncpg.Record
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
@@ -25,6 +26,8 @@ AWAY = (
     asyncpg.ConnectionDoesNotExistError,
 )
 """What asyncpg raises when the database is not there or went away."""
+CUT = ("clos", "not connected", "cannot switch to state")
+"""What it says, in other errors, of a connection that was cut: closed already, or at the moment when its end is read."""
 
 
 class Database:
@@ -68,17 +71,15 @@ class Database:
         except (TimeoutError, *AWAY):
             self.pool.terminate()
 
-    @asynccontextmanager
-    async def reading(self, seconds: float | None = None) -> AsyncIterator[Connection]:
+    def reading(self, seconds: float | None = None) -> Acquired:
         """A connection for statements that write nothing."""
-        async with self._acquired(seconds) as connection:
-            yield connection
+        return Acquired(self.pool, self._limit(seconds))
 
     @asynccontextmanager
     async def snapshot(self, seconds: float | None = None) -> AsyncIterator[Connection]:
         """A connection inside one read-only snapshot: all its statements see the same moment."""
         async with (
-            self._acquired(seconds) as connection,
+            Acquired(self.pool, self._limit(seconds)) as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
             yield connection
@@ -86,22 +87,38 @@ class Database:
     @asynccontextmanager
     async def writing(self, seconds: float | None = None) -> AsyncIterator[Connection]:
         """A connection inside a transaction that commits when the block ends well."""
-        async with self._acquired(seconds) as connection, connection.transaction():
+        async with Acquired(self.pool, self._limit(seconds)) as connection, connection.transaction():
             yield connection
 
-    @asynccontextmanager
-    async def _acquired(self, seconds: float | None) -> AsyncIterator[Connection]:
-        limit = self._acquire_seconds if seconds is None else max(0.01, min(seconds, self._acquire_seconds))
+    def _limit(self, seconds: float | None) -> float:
+        return self._acquire_seconds if seconds is None else max(0.01, min(seconds, self._acquire_seconds))
+
+
+class Acquired:
+    """A connection of the pool for one block; what the driver raises inside comes out as a domain error."""
+
+    __slots__ = ("_connection", "_limit", "_pool")
+
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], limit: float) -> None:
+        self._pool = pool
+        self._limit = limit
+        self._connection: Connection | None = None
+
+    async def __aenter__(self) -> Connection:
         with translated():
             try:
-                async with asyncio.timeout(limit):  # asyncpg's own limit starts a task each time
-                    connection = await self.pool.acquire()
+                async with asyncio.timeout(self._limit):  # asyncpg's own limit starts a task each time
+                    self._connection = await self._pool.acquire()
             except TimeoutError:
                 raise Overloaded("All database connections are busy; try again in a moment.") from None
-            try:
-                yield connection
-            finally:
-                await self.pool.release(connection)
+        return self._connection
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with translated():
+            await self._pool.release(self._connection)
+        ours = None if error is None else domain_error(error)
+        if ours is not None:
+            raise ours from error
 
 
 async def prepare_connection(connection: asyncpg.Connection[asyncpg.Record]) -> None:
@@ -120,26 +137,46 @@ def translated() -> Iterator[None]:
     """Turn driver errors into domain errors, the cause kept."""
     try:
         yield
-    except asyncpg.InvalidAuthorizationSpecificationError as error:
-        raise DatabaseUnavailable("The database refuses the user or the password of CB_DATABASE_URL.") from error
-    except asyncpg.InvalidCatalogNameError as error:
-        raise DatabaseUnavailable("The database named in CB_DATABASE_URL does not exist.") from error
-    except asyncpg.TooManyConnectionsError as error:
-        raise Overloaded("The database has no free connection; try again in a moment.") from error
-    except asyncpg.ReadOnlySQLTransactionError as error:
-        raise ReadOnly("The database takes no writes now; try again later.") from error
-    except (asyncpg.QueryCanceledError, TimeoutError) as error:
-        raise DeadlineExceeded("The database needed longer than the time that was left; ask for less or try again.") from error
-    except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError) as error:
-        raise Conflict("Another write came first; send this one again.") from error
-    except asyncpg.CharacterNotInRepertoireError as error:
-        raise BadInput("A text holds a character that cannot be stored.") from error
-    except AWAY as error:
-        raise DatabaseUnavailable("The database does not answer; try again in a moment.") from error
-    except asyncpg.InterfaceError as error:
-        if "clos" in str(error):
-            raise DatabaseUnavailable("The database does not answer; try again in a moment.") from error
-        raise
+    except Exception as error:
+        ours = domain_error(error)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+MEANINGS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], type[ContextQLError], str], ...] = (
+    (
+        asyncpg.InvalidAuthorizationSpecificationError,
+        DatabaseUnavailable,
+        "The database refuses the user or the password of CB_DATABASE_URL.",
+    ),
+    (asyncpg.InvalidCatalogNameError, DatabaseUnavailable, "The database named in CB_DATABASE_URL does not exist."),
+    (asyncpg.TooManyConnectionsError, Overloaded, "The database has no free connection; try again in a moment."),
+    (asyncpg.ReadOnlySQLTransactionError, ReadOnly, "The database takes no writes now; try again later."),
+    (
+        (asyncpg.QueryCanceledError, TimeoutError),
+        DeadlineExceeded,
+        "The database needed longer than the time that was left; ask for less or try again.",
+    ),
+    (
+        (asyncpg.SerializationError, asyncpg.DeadlockDetectedError),
+        Conflict,
+        "Another write came first; send this one again.",
+    ),
+    (asyncpg.CharacterNotInRepertoireError, BadInput, "A text holds a character that cannot be stored."),
+    (AWAY, DatabaseUnavailable, "The database does not answer; try again in a moment."),
+)
+"""What each error of the driver means to a caller; the first that fits counts."""
+
+
+def domain_error(error: BaseException) -> ContextQLError | None:
+    """The domain error that a driver error stands for; None for any other exception."""
+    for kinds, meaning, message in MEANINGS:
+        if isinstance(error, kinds):
+            return meaning(message)
+    if isinstance(error, asyncpg.InterfaceError | asyncpg.InternalClientError) and any(sign in str(error) for sign in CUT):
+        return DatabaseUnavailable("The database does not answer; try again in a moment.")
+    return None
 
 
 def json_text(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Channel(StrEnum):
@@ -21,8 +22,10 @@ class SignalKind(StrEnum):
     RANK = "RANK"
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+# Tuples where one request makes dozens: they are made in a third of the time of a frozen dataclass.
+
+
+class Hit(NamedTuple):
     """One place of a ranking: a fragment (or entity) and the channel's own score."""
 
     ns: int
@@ -42,8 +45,7 @@ class Ranking:
     """True when every visible item was compared, False when an index chose, None where the word does not apply."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(NamedTuple):
     """One term of a score: where it comes from and what it adds."""
 
     kind: SignalKind
@@ -54,8 +56,7 @@ class Signal:
     contribution: float
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An item with its score; `score` is the left-to-right sum of the contributions of `signals`."""
 
     hit: Hit

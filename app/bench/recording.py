@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from app.sessions import Identity
-from retrieval.database import Connection, Database
+from retrieval.database import Acquired, Connection, Database
 from retrieval.question import Question
 from retrieval.session import Session
 from retrieval.sql import FOLDER, guarded, statement
@@ -30,11 +30,20 @@ class RecordingDatabase(Database):
 
     statements: list[Statement]
 
-    @asynccontextmanager
-    async def reading(self, seconds: float | None = None) -> AsyncIterator[Connection]:
+    def reading(self, seconds: float | None = None) -> Acquired:
         """A connection that notes what it fetches."""
-        async with super().reading(seconds) as connection:
-            yield cast("Connection", Noting(connection, self.statements))
+        return NotingAcquired(self.pool, self._limit(seconds), self.statements)
+
+
+class NotingAcquired(Acquired):
+    """A connection of the pool that notes what it fetches."""
+
+    def __init__(self, pool: Any, limit: float, statements: list[Statement]) -> None:
+        super().__init__(pool, limit)
+        self.statements = statements
+
+    async def __aenter__(self) -> Connection:
+        return cast("Connection", Noting(await super().__aenter__(), self.statements))
 
 
 class Noting:
