@@ -28,8 +28,6 @@ AWAY = (
 """What asyncpg raises when the database is not there or went away."""
 CUT = ("clos", "not connected", "cannot switch to state")
 """What it says, in other errors, of a connection that was cut: closed already, or at the moment when its end is read."""
-CUT = ("clos", "not connected", "cannot switch to state")
-"""What it says, in other errors, of a connection that was cut: closed already, or at the moment when its end is read."""
 
 
 class Database:
