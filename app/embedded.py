@@ -57,6 +57,7 @@ def embedded_database_url(data_dir: Path, settings: Mapping[str, str] | None = N
     killed counts as closed, because the kernel drops its lock. `settings` are added to `SETTINGS` when the server is
     started, not when it is joined. Raises `DatabaseUnavailable` with one line that says what to do.
     """
+    wanted = {**SETTINGS, **_parallel_index_builds(), **(settings or {})}
     home = data_dir.expanduser().resolve() / "postgres"
     home.mkdir(parents=True, exist_ok=True)
     with _locked(home / "start.lock"):
@@ -64,12 +65,14 @@ def embedded_database_url(data_dir: Path, settings: Mapping[str, str] | None = N
         try:
             fcntl.flock(users, fcntl.LOCK_SH)
             cluster = _Cluster(home / "cluster", _installation(), _account(home / "cluster"))
-            cluster.ensure_running({**SETTINGS, **_parallel_index_builds(), **(settings or {})})
+            cluster.ensure_running(wanted)
             cluster.ensure_database(DATABASE)
         except BaseException:
             os.close(users)
             raise
-        return EmbeddedDatabase(cluster.url(DATABASE), cluster, users)
+        return EmbeddedDatabase(
+            cluster.url(DATABASE), cluster, {**SETTINGS, **_parallel_index_builds(), **(settings or {})}, users
+        )
 
 
 @dataclass
@@ -78,11 +81,18 @@ class EmbeddedDatabase:
 
     url: str
     _cluster: _Cluster = field(repr=False)
+    _settings: Mapping[str, str] = field(repr=False)
     _users: int = field(repr=False)
 
     def sql(self, statement: str, database: str = DATABASE) -> str:
         """Run one statement outside a transaction, such as `create database`; gives the rows as psql prints them."""
         return self._cluster.sql(statement, database)
+
+    def keep_running(self) -> None:
+        """Start the server again when its main process was killed; costs nothing while it lives."""
+        if self._users >= 0 and not self._cluster.lives():
+            with _locked(self._cluster.folder.parent / "start.lock"):
+                self._cluster.ensure_running(self._settings)
 
     def close(self) -> None:
         """Give the share back; the last one stops the server. A second call does nothing."""
@@ -123,7 +133,7 @@ class _Cluster:
         while not self._answers():
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable(f"The embedded PostgreSQL does not answer; see {self.folder / 'server.log'}.")
-            if self._postmaster_lives():
+            if self.lives():
                 time.sleep(0.1)
             else:
                 self._start(settings)
@@ -147,7 +157,7 @@ class _Cluster:
 
     def stop(self) -> None:
         """Stop the server in good order, or at once when it does not finish in time."""
-        if self._postmaster_lives():
+        if self.lives():
             socket_folder = self._socket_folder()
             try:
                 stop = ["stop", "-D", ".", "-m", "fast", "-w", "-t", str(STOP_SECONDS)]
@@ -183,7 +193,7 @@ class _Cluster:
             )
 
     def _answers(self) -> bool:
-        if not self._postmaster_lives():
+        if not self.lives():
             return False
         try:
             return self.sql("select 1", "postgres").strip() == "1"
@@ -222,7 +232,8 @@ class _Cluster:
             lock.unlink()
         pid_file.unlink()
 
-    def _postmaster_lives(self) -> bool:
+    def lives(self) -> bool:
+        """Whether the main process runs."""
         lines = self._pid_file()
         if not lines or not lines[0].isdigit():
             return False

@@ -6,13 +6,19 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+import structlog
+
 from app.config import Settings
-from app.embedded import embedded_database_url
+from app.embedded import EmbeddedDatabase, embedded_database_url
 from app.providers.factory import make_embedder
 from retrieval.database import Database
+from retrieval.errors import DatabaseUnavailable
 from retrieval.migrations import prepare
 from retrieval.store import Observer, QuestionVectors, Store, Unobserved
 from retrieval.tuning import Tuning
+
+log = structlog.stdlib.get_logger("contextql.database")
+WATCH_SECONDS = 1.0
 
 
 def tuning_of(settings: Settings) -> Tuning:
@@ -38,10 +44,23 @@ async def database_url(settings: Settings) -> AsyncIterator[str]:
         return
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     embedded = await asyncio.to_thread(embedded_database_url, settings.data_dir)
+    watcher = asyncio.create_task(watch(embedded))
     try:
         yield embedded.url
     finally:
+        watcher.cancel()
+        await asyncio.gather(watcher, return_exceptions=True)
         await asyncio.to_thread(embedded.close)
+
+
+async def watch(embedded: EmbeddedDatabase) -> None:
+    """Start the embedded server again whenever it was killed, so that nobody has to."""
+    while True:
+        await asyncio.sleep(WATCH_SECONDS)
+        try:
+            await asyncio.to_thread(embedded.keep_running)
+        except DatabaseUnavailable as error:
+            log.warning("embedded_database_stays_down", reason=error.message)
 
 
 @asynccontextmanager

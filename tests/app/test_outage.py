@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from app.config import Settings
 from app.embedded import embedded_database_url
+from app.opening import open_store
+from retrieval.errors import DatabaseUnavailable, Overloaded
 from tests.fixtures.world import opened, served
 
 ASK = {"query": '{ knowledge { isEmpty } search(question: "файл") { hits { score } } }'}
@@ -45,3 +49,17 @@ async def test_requests_fail_clearly_while_it_is_down_and_work_when_it_is_back(t
             again.close()
     finally:
         database.close()
+
+
+@pytest.mark.timeout(60)
+async def test_an_embedded_server_that_was_killed_is_started_again(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, embedding_provider="none")
+    async with open_store(settings) as store:
+        kill(tmp_path)
+        async with asyncio.timeout(20):
+            while True:
+                with suppress(DatabaseUnavailable, Overloaded):
+                    async with store.database.reading() as connection:
+                        assert await connection.fetchval("select count(*) from namespace") == 0
+                        break
+                await asyncio.sleep(0.1)
