@@ -9,10 +9,12 @@ with chosen as not materialized (
     select c.* from chosen c join fragment_lexemes f on f.ns = c.ns and f.entity_id = c.entity_id
      where $19::text = 'FRAGMENTS' and visible(f.ns, f.acl_id, $1, $2, $3)
     union all
-    select c.* from chosen c join fact f on f.ns = c.ns and f.subject_id = c.entity_id
+    select c.*
+      from chosen c
+      join fact f on f.ns = c.ns and f.subject_id = c.entity_id
+      left join entity o on o.ns = f.ns and o.entity_id = f.object_id
      where $19::text = 'FACTS' and f.retracted_at is null
-       and (f.object_id is null or exists (
-            select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
+       and (f.object_id is null or visible(o.ns, o.acl_id, $1, $2, $3))
        and (not f.has_places or exists (
             select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
              where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3)))
