@@ -13,6 +13,7 @@ from retrieval.entity_filter import EntityFilter
 from retrieval.errors import BadInput
 from retrieval.keys import check_key, read_id
 from retrieval.listing import EntityOrder, Listing, ListQuestion
+from retrieval.primitives.graph import Direction
 from retrieval.question import Locale, Primitive, check_namespaces
 from retrieval.records import Entity, Fragment, Source
 from retrieval.tuning import Tuning
@@ -28,6 +29,11 @@ def channels(names: Iterable[str] | None) -> list[Primitive] | None:
 def locale_named(name: str) -> Locale:
     """The locale by name."""
     return cast("Locale", name)
+
+
+def direction_named(name: str) -> Direction:
+    """The direction by name."""
+    return Direction(name)
 
 
 def recall_size(tuning: Tuning, budget: str) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from resolvers.arguments import Info
 from retrieval.highlights import Highlight
 from retrieval.records import Fact
-from retrieval.search import FoundNeighbour, FragmentHit, Search
+from retrieval.search import FragmentHit, Search
+from retrieval.subgraph import FoundNeighbour
 
 
 def question(root: Search) -> str:

@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval.access import Space
+from retrieval.adaptive import adaptive_weights
 from retrieval.errors import DeadlineExceeded, ProviderUnavailable
 from retrieval.fusion import fuse
 from retrieval.highlights import Highlight, highlights_of
 from retrieval.identifiers import find_identifiers
 from retrieval.loader import Loader
-from retrieval.primitives.graph import Neighbour, neighbours
+from retrieval.primitives.graph import Steps, walk
 from retrieval.primitives.lexical import Words, matched_identifiers, words_of
 from retrieval.primitives.lexical import lexical as lexical_primitive
 from retrieval.primitives.sql import sql as sql_primitive
 from retrieval.primitives.vector import vector as vector_primitive
 from retrieval.prompt import context_text, language_of
-from retrieval.question import Primitive, Question
+from retrieval.question import FusionMethod, Primitive, Question
 from retrieval.ranking import Candidate, Channel, Ranking, Signal, SignalKind
 from retrieval.records import Entity, Fragment
 from retrieval.stage import Work, stage
+from retrieval.subgraph import FoundNeighbour, found_neighbours
 
 if TYPE_CHECKING:
     from retrieval.session import Session
@@ -72,15 +74,6 @@ class EntityHit:
     evidence: Fragment | None
     score: float
     signals: tuple[Signal, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundNeighbour:
-    """An entity around the hits: in how many steps, over which facts (row ids)."""
-
-    entity: Entity
-    hops: int
-    facts: tuple[int, ...]
 
 
 class Search:
@@ -132,8 +125,14 @@ class Search:
         if Primitive.LEXICAL in channels:
             runs.append(self.lexical_pool)
         rankings = await asyncio.gather(*runs)
-        constant = self.session.store.tuning.rank_constant
-        return fuse(rankings, lambda channel: self.question.weight(Primitive[channel.name]), constant)
+        weights = await self._weights()
+        return fuse(rankings, weights.__getitem__, self.session.store.tuning.rank_constant)
+
+    async def _weights(self) -> Mapping[Channel, float]:
+        """What each channel's list counts, by the method of the question."""
+        if self.question.fusion is FusionMethod.ADAPTIVE and Primitive.LEXICAL in self.question.channels:
+            return adaptive_weights(self.session.store.tuning, (await self.words).script_shares)
+        return {channel: self.question.weight(Primitive[channel.name]) for channel in Channel}
 
     @stage
     async def hits(self) -> list[FragmentHit]:
@@ -173,8 +172,8 @@ class Search:
         """Entities around those of the first k fused fragments, before any rerank."""
         start = list(dict.fromkeys((c.hit.ns, c.hit.entity_id) for c in (await self.fused)[: self.question.k]))
         at = self.question.as_of or await self.session.now()
-        found = await neighbours(self.reader, start, self.question.hops, at)
-        return await self._entities(found)
+        walked = await walk(self.reader, start, Steps(self.question.hops, at, self.session.store.tuning.neighbours_most))
+        return await found_neighbours(await self.session.catalogue(), walked.neighbours)
 
     @stage
     async def sources(self) -> list[Entity]:
@@ -212,15 +211,6 @@ class Search:
             FragmentHit(self, fragment, c.score, c.signals, matched_identifiers(tuning, asked, fragment.identifiers))
             for c, fragment in zip(candidates, fragments, strict=True)
             if fragment is not None
-        ]
-
-    async def _entities(self, found: Sequence[Neighbour]) -> list[FoundNeighbour]:
-        catalogue = await self.session.catalogue()
-        entities = await catalogue.entities.many((n.ns, n.entity_id) for n in found)
-        return [
-            FoundNeighbour(entity, neighbour.hops, neighbour.facts)
-            for neighbour, entity in zip(found, entities, strict=True)
-            if entity is not None
         ]
 
 

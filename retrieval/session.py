@@ -24,6 +24,7 @@ from retrieval.reader import Identity, Reader, Rights
 from retrieval.search import Search
 from retrieval.stage import Work, stage
 from retrieval.store import Store
+from retrieval.subgraph import GraphQuestion, Subgraph, starts_in
 
 
 class Session:
@@ -40,6 +41,7 @@ class Session:
         self._identity = identity
         self._readers: dict[tuple[int, ...], Reader] = {}
         self._searches: dict[Question, Search] = {}
+        self._subgraphs: dict[GraphQuestion, Subgraph] = {}
         self._listings: dict[ListQuestion, Listing] = {}
         self._countings: dict[Aggregation, Counting] = {}
         self._vectors: Loader[str, np.ndarray] = Loader(self.work, self._embed)
@@ -111,11 +113,10 @@ class Session:
 
     async def listing(self, question: ListQuestion) -> Listing:
         """The run of a list of entities; equal questions share one. Raises `BadCursor`."""
-        caller = await self.caller
+        spaces = await self.spaces(question.namespaces)
         run = self._listings.get(question)
         if run is None:
-            spaces = caller.narrowed(question.namespaces)
-            run = self._listings[question] = Listing(self, question, spaces, caller.name)
+            run = self._listings[question] = Listing(self, question, spaces, (await self.caller).name)
         return run
 
     async def counting(self, asked: Aggregation) -> Counting:
@@ -124,6 +125,15 @@ class Session:
         run = self._countings.get(asked)
         if run is None:
             run = self._countings[asked] = Counting(self, asked, spaces)
+        return run
+
+    async def graph(self, asked: GraphQuestion) -> Subgraph:
+        """The run of a walk; equal ones share one. Raises `NamespaceNotFound`, `BadInput`."""
+        spaces = await self.spaces(asked.namespaces)
+        named = await self.spaces(ref.namespace for ref in asked.start if ref.namespace is not None)
+        run = self._subgraphs.get(asked)
+        if run is None:
+            run = self._subgraphs[asked] = Subgraph(self, asked, starts_in(asked, spaces, named))
         return run
 
     async def knowledge(self, names: Iterable[str] | None) -> Knowledge:

@@ -12,6 +12,10 @@ class Tuning:
 
     # Fusion and pools (spec 3, 4)
     rank_constant: int = 60
+    # Adaptive fusion: from this share of the base's words in the question's script on, words and meaning weigh alike; the gate is
+    # how fast words lose below it (chosen leaving one set out: between 2.5 and 3.4 for each set left out)
+    script_affinity: float = 0.5
+    script_gate: float = 3.0
     pool_least: int = 20
     pool_most: int = 400
     default_k: int = 8
@@ -39,6 +43,10 @@ class Tuning:
     neighbours_most: int = 40
     edges_of_node: int = 400
     most_hops: int = 2
+    # As a tool
+    graph_starts: int = 20
+    graph_hops: int = 3
+    graph_most: int = 200
 
     # Limits of input (spec 13), settable
     question_most: int = 10_000
@@ -55,7 +63,7 @@ class Tuning:
     # Deployment
     search_config: str = "russian"
     locale: Literal["auto", "ru", "en"] = "auto"
-    fusion: Literal["rrf", "weighted"] = "rrf"
+    fusion: Literal["adaptive", "rrf", "weighted"] = "adaptive"
     characters_per_token: float = 3.0
 
     # Memory of question vectors, entries a process

@@ -16,9 +16,12 @@ from retrieval.knowledge import Knowledge as KnowledgeRun
 from retrieval.listing import Listing
 from retrieval.question import Question, make_question
 from retrieval.search import Search as SearchRun
+from retrieval.subgraph import Subgraph as SubgraphRun
+from retrieval.subgraph import make_graph_question
 from schema.aggregate import Aggregate
 from schema.entity import Entity, EntityConnection, Node
 from schema.enums import DateField, Dimension, EntityOrder, Locale, Metric, Primitive, RecallBudget
+from schema.graph import Direction, EntityRef, Subgraph
 from schema.inputs import EntityFilter, FragmentFilter, FusionInput
 from schema.knowledge import Knowledge, Viewer
 from schema.search import Recall, Search
@@ -40,6 +43,11 @@ Channels = Annotated[list[Primitive] | None, strawberry.argument(description="Ch
 Fusion = Annotated[FusionInput | None, strawberry.argument(description="How the lists become one.")]
 InLocale = Annotated[Locale, strawberry.argument(description="Language of the fixed texts in `context`.")]
 Budget = Annotated[RecallBudget, strawberry.argument(description="How much to bring back.")]
+Start = Annotated[list[EntityRef], strawberry.argument(description="Where to start, up to 20; what is not there is left out.")]
+GraphHops = Annotated[int, strawberry.argument(description="How far to go, 1 to 3 steps.")]
+Predicates = Annotated[list[str] | None, strawberry.argument(description="Predicates to follow; left out: all.")]
+Way = Annotated[Direction, strawberry.argument(description="Which way to follow facts.")]
+Limit = Annotated[int, strawberry.argument(description="How many entities at most, 1 to 200.")]
 InNamespace = Annotated[str, strawberry.argument(description="The namespace.")]
 Key = Annotated[str, strawberry.argument(description="The key of the entity.")]
 NodeId = Annotated[strawberry.ID, strawberry.argument(description="An id that an answer gave.")]
@@ -144,6 +152,30 @@ class Query:
         chosen = None if filter is None else filter.value(info.context.store.tuning)
         names = [dimension.name for dimension in dimensions]
         return await resolve.aggregate(info, metric.name, names, namespaces, chosen, date_field.name)
+
+    @strawberry.field(description="Walk over facts from given entities.", graphql_type=Subgraph | None)
+    async def graph(
+        self,
+        info: Info,
+        start: Start,
+        namespaces: Namespaces = None,
+        hops: GraphHops = 1,
+        predicates: Predicates = None,
+        direction: Way = Direction.BOTH,
+        limit: Limit = 40,
+        as_of: AsOf = None,
+    ) -> SubgraphRun:
+        asked = make_graph_question(
+            info.context.store.tuning,
+            [ref.value() for ref in start],
+            namespaces=namespaces,
+            hops=hops,
+            predicates=predicates,
+            direction=resolve.direction_named(direction.name),
+            limit=limit,
+            as_of=as_of,
+        )
+        return await info.context.graph(asked)
 
     @strawberry.field(description="The entity with a key, in one namespace.", graphql_type=Entity | None)
     async def entity(self, info: Info, namespace: InNamespace, key: Key) -> records.Entity | None:

@@ -13,7 +13,8 @@ from app.cli.output import note, printable, results, say
 from retrieval.highlights import Highlight, TextField
 from retrieval.prompt import Language
 from retrieval.ranking import Signal
-from retrieval.search import Degradation, FoundNeighbour, FragmentHit
+from retrieval.search import Degradation, FragmentHit
+from retrieval.subgraph import FoundNeighbour
 
 BAR = 10
 BEFORE = 60

@@ -13,6 +13,7 @@ from pgvector import HalfVector
 
 from retrieval.database import Connection, Database
 from retrieval.identifiers import find_identifiers
+from retrieval.ingest.edges import refresh_edges
 from retrieval.ingest.indexing import indexed
 from retrieval.ingest.sql import statement
 from retrieval.keys import key_digest
@@ -68,9 +69,10 @@ async def store(connection: Connection, ns: int, batch: Sequence[Prepared]) -> d
 async def link(database: Database, ns: int, links: Sequence[tuple[str, str]]) -> None:
     """State that documents link to others, pairs of keys."""
     async with database.writing() as connection:
-        await connection.execute(
+        stated = await connection.fetch(
             statement("bulk_links"), ns, [key_digest(start) for start, _ in links], [key_digest(end) for _, end in links]
         )
+        await refresh_edges(connection, ns, [row["fact_id"] for row in stated])
 
 
 @asynccontextmanager
@@ -92,6 +94,6 @@ async def refresh_plans(database: Database) -> None:
     """Tell the planner about what was loaded; without it word search takes six times as long (locomo10: 79 s, then 12 s)."""
     async with database.writing() as connection:
         await connection.execute("set local statement_timeout = 0")
-        await connection.execute("analyze entity, fragment, fragment_lexemes, word_statistics, fragment_statistics")
+        await connection.execute("analyze entity, edge, fragment, fragment_lexemes, word_statistics, fragment_statistics")
         if await connection.fetchval("select to_regclass('fragment_vector') is not null"):
             await connection.execute("analyze fragment_vector")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.database import Connection, Database
+from retrieval.ingest.edges import refresh_edges
 from retrieval.ingest.source_input import KEY_LENGTH
 from retrieval.ingest.sql import statement
 from retrieval.keys import check_key, key_digest
@@ -21,8 +22,9 @@ async def delete_source(database: Database, caller: Caller, namespace: str, key:
     """
 
     async def take(connection: Connection, ns: int, entity_id: int) -> Deletion:
-        counts = await clear_source(connection, ns, entity_id)
+        counts, stated = await clear_source(connection, ns, entity_id)
         await connection.execute(statement("touch_entity"), ns, entity_id)
+        await refresh_edges(connection, ns, stated)
         return Deletion(bool(counts["sources"]), counts if counts["sources"] else {})
 
     return await taken(database, caller, namespace, key, take)
@@ -35,12 +37,14 @@ async def delete_entity(database: Database, caller: Caller, namespace: str, key:
     """
 
     async def take(connection: Connection, ns: int, entity_id: int) -> Deletion:
-        facts = await connection.fetch(statement("facts_of_entity"), ns, entity_id)
-        around = await delete_facts(connection, ns, [row["fact_id"] for row in facts])
-        counts = await clear_source(connection, ns, entity_id)
+        facts = [row["fact_id"] for row in await connection.fetch(statement("facts_of_entity"), ns, entity_id)]
+        around = await delete_facts(connection, ns, facts)
+        counts, stated = await clear_source(connection, ns, entity_id)
         acl_id = await connection.fetchval(statement("delete_entity"), ns, entity_id)
         if acl_id:
             await connection.execute(statement("drop_acl"), ns, acl_id)
+        await refresh_edges(connection, ns, [*facts, *stated])
+        if acl_id:
             await bump_rights_epoch(connection)
         return Deletion(True, counts | {"facts": counts["facts"] + around, "entities": 1})
 
@@ -69,17 +73,20 @@ async def taken(database: Database, caller: Caller, namespace: str, key: str, ta
     return await retried(write)
 
 
-async def clear_source(connection: Connection, ns: int, entity_id: int) -> dict[str, int]:
-    """Delete source, fragments, links and places of an entity, and the facts that had no other place."""
-    stated = await connection.fetch(statement("delete_places"), ns, entity_id)
-    homeless = await connection.fetch(statement("homeless_facts"), ns, [row["fact_id"] for row in stated])
+async def clear_source(connection: Connection, ns: int, entity_id: int) -> tuple[dict[str, int], list[int]]:
+    """Delete source, fragments, links and places of an entity, and the facts that had no other place.
+
+    Gives the counts, and the facts that were stated there: their edges are for the end of the transaction.
+    """
+    stated = [row["fact_id"] for row in await connection.fetch(statement("delete_places"), ns, entity_id)]
+    homeless = await connection.fetch(statement("homeless_facts"), ns, stated)
     facts = await delete_facts(connection, ns, [row["fact_id"] for row in homeless])
     await connection.execute(statement("unqueue_entity"), ns, entity_id)
     await connection.execute(statement("delete_links"), ns, entity_id)
     await connection.execute(statement("forget_vectors"), ns, entity_id)
     fragments = deleted(await connection.execute(statement("delete_fragments"), ns, entity_id))
     sources = deleted(await connection.execute(statement("delete_source"), ns, entity_id))
-    return {"sources": sources, "fragments": fragments, "facts": facts}
+    return {"sources": sources, "fragments": fragments, "facts": facts}, stated
 
 
 async def delete_facts(connection: Connection, ns: int, facts: list[int]) -> int:

@@ -16,13 +16,16 @@ from retrieval.store import digest_of
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
 
 
-async def replace_text(connection: Connection, base: Base, ns: int, entity_id: int, acl_id: int, document: Document) -> None:
-    """Store the pieces and links of a document in place of those before, inside the caller's transaction."""
+async def replace_text(connection: Connection, base: Base, ns: int, entity_id: int, acl_id: int, document: Document) -> list[int]:
+    """Store the pieces and links of a document in place of those before, inside the caller's transaction.
+
+    Gives the facts that were retracted; their edges are for the end of the transaction.
+    """
     await clear_text(connection, ns, entity_id)
     for start in range(0, len(document.pieces), FRAGMENTS_PER_STATEMENT):
         pieces = document.pieces[start : start + FRAGMENTS_PER_STATEMENT]
         await insert_pieces(connection, base, ns, entity_id, acl_id, document, pieces)
-    await replace_links(connection, ns, entity_id, document.key, document.links)
+    return await replace_links(connection, ns, entity_id, document.key, document.links)
 
 
 async def clear_text(connection: Connection, ns: int, entity_id: int) -> None:
@@ -50,8 +53,8 @@ async def insert_pieces(
     await connection.execute(statement("enqueue"), ns, sorted(missing))
 
 
-async def replace_links(connection: Connection, ns: int, entity_id: int, key: str, links: Sequence[Link]) -> None:
-    """Store the links of a document; the facts of links that vanished are retracted."""
+async def replace_links(connection: Connection, ns: int, entity_id: int, key: str, links: Sequence[Link]) -> list[int]:
+    """Store the links of a document; gives the facts of links that vanished, which are retracted."""
     targets = {key_digest(link.target_key): link.target_key for link in links}
     targets.pop(key_digest(key), None)
     removed = await connection.fetch(statement("remove_links"), ns, entity_id, list(targets))
@@ -60,3 +63,4 @@ async def replace_links(connection: Connection, ns: int, entity_id: int, key: st
         await connection.execute(statement("retract_facts"), ns, vanished)
     if targets:
         await connection.execute(statement("add_links"), ns, entity_id, list(targets), list(targets.values()))
+    return vanished

@@ -13,6 +13,7 @@ from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.database import Connection, Database, json_text
 from retrieval.errors import Conflict, ContextQLError
 from retrieval.ingest.documents import Document, read_document
+from retrieval.ingest.edges import refresh_edges, refresh_edges_around
 from retrieval.ingest.fragments import replace_text
 from retrieval.ingest.rights_of_source import Stored, apply_rights, rights_hold
 from retrieval.ingest.source_input import SourceInput, checked, digest_of_source
@@ -86,12 +87,15 @@ async def write(
         ns = await require(connection, caller, namespace, "WRITER")
         stored, created = await lock(connection, ns, source, document)
         acl_id, rights_changed = await apply_rights(connection, ns, stored, source, has_vectors)
-        text_changed = stored.digest != digest
+        text_changed, retracted = stored.digest != digest, list[int]()
         if text_changed:
             await put_entity(connection, ns, stored.entity_id, source, digest, document)
-            await replace_text(connection, base, ns, stored.entity_id, acl_id, document)
+            retracted = await replace_text(connection, base, ns, stored.entity_id, acl_id, document)
         if text_changed or rights_changed:
             await connection.execute(statement("mark_due"), ns)
+        await refresh_edges(connection, ns, retracted)
+        if acl_id != stored.acl_id:
+            await refresh_edges_around(connection, ns, stored.entity_id)
         # A new entity without readers changes nothing that anybody has resolved before.
         if rights_changed and not (created and not source.readers):
             await bump_rights_epoch(connection)
@@ -147,8 +151,9 @@ async def connect_links(database: Database, ns: int, entity_id: int | None = Non
 
     async def connect() -> None:
         async with database.writing() as connection:
-            await connection.execute(statement("connect_links"), ns, entity_id)
+            stated = await connection.fetch(statement("connect_links"), ns, entity_id)
             if hint:
                 await connection.execute(statement("notify"))
+            await refresh_edges(connection, ns, [row["fact_id"] for row in stated])
 
     await retried(connect)

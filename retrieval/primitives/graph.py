@@ -1,12 +1,41 @@
-"""Neighbours over facts: a walk from start entities, inside each namespace by itself, nearest first."""
+"""Entities around given ones: a walk over facts, inside each namespace by itself, nearest first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
+from retrieval.ranking import Channel, Hit, Ranking
 from retrieval.reader import Reader
+
+Node = tuple[int, int]
+"""Namespace and id of an entity."""
+
+
+class Direction(StrEnum):
+    """Which way facts are followed."""
+
+    OUT = "OUT"
+    IN = "IN"
+    BOTH = "BOTH"
+
+    @property
+    def ways(self) -> list[bool]:
+        """Whether facts are followed to their object, for each way that is followed."""
+        return {"OUT": [True], "IN": [False], "BOTH": [True, False]}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """How to walk: how many steps, over facts valid at which instant, to how many entities, over which facts."""
+
+    hops: int
+    at: datetime
+    most: int
+    predicates: tuple[str, ...] | None = None
+    direction: Direction = Direction.BOTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,27 +48,63 @@ class Neighbour:
     facts: tuple[int, ...]
 
 
-async def neighbours(reader: Reader, start: Sequence[tuple[int, int]], hops: int, at: datetime) -> list[Neighbour]:
-    """Up to 40 entities around the start, nearest first, then more facts walked, then id; never the start itself."""
-    tuning = reader.store.tuning
-    found: list[Neighbour] = []
-    for ns in dict.fromkeys(ns for ns, _ in start):
-        found += await walk(reader, ns, [entity_id for space, entity_id in start if space == ns], hops, at)
-    found.sort(key=lambda neighbour: (neighbour.hops, -len(neighbour.facts), neighbour.ns, neighbour.entity_id))
-    return found[: tuning.neighbours_most]
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk found.
+
+    `facts` are the recorded facts (namespace and row id) that a step passed between the start and what was found, loops and
+    ways between found entities too. `truncated` says that a bound left out something that the caller may see.
+    """
+
+    neighbours: tuple[Neighbour, ...]
+    facts: tuple[tuple[int, int], ...]
+    truncated: bool
 
 
-async def walk(reader: Reader, ns: int, start: list[int], hops: int, at: datetime) -> list[Neighbour]:
-    """One namespace: a statement a step, until enough nodes are there."""
-    tuning = reader.store.tuning
-    seen, front, found = list(dict.fromkeys(start)), list(dict.fromkeys(start)), list[Neighbour]()
-    for hop in range(1, hops + 1):
-        most = tuning.neighbours_most - len(found)
-        if not front or most <= 0:
+async def graph(reader: Reader, start: Iterable[Node], steps: Steps) -> Ranking:
+    """The walk as a ranked list of entities; raw score is 1 / steps away."""
+    found = (await walk(reader, start, steps)).neighbours
+    hits = tuple(Hit(one.ns, one.entity_id, one.entity_id, 1 / one.hops) for one in found)
+    return Ranking(Channel.GRAPH, hits, steps.most)
+
+
+async def walk(reader: Reader, start: Iterable[Node], steps: Steps) -> Walked:
+    """Up to `steps.most` entities around the start, nearest first, then more facts walked, then id; never the start itself.
+
+    A start that may not be seen is as one that is not there. Of each entity at most `edges_of_node` facts that the caller may
+    see are looked at each way, in the order of the index: what is hidden neither costs nor cuts anything.
+    """
+    front = list(dict.fromkeys(start))
+    seen, found = set(front), list[Neighbour]()
+    facts, truncated = set[tuple[int, int]](), False
+    for hop in range(1, steps.hops + 1):
+        left = steps.most - len(found)
+        step = await one_step(reader, front, seen, hop, left, steps)
+        truncated = truncated or step.truncated
+        facts.update(step.facts)
+        found += step.neighbours
+        front = [(one.ns, one.entity_id) for one in step.neighbours]
+        seen.update(front)
+        if not front or (len(step.neighbours) == left and truncated):
             break
-        rows = await reader.rows("graph_hop", ns, front, seen, at, tuning.edges_of_node, most)
-        step = [Neighbour(ns, row["neighbour"], hop, tuple(row["facts"])) for row in rows]
-        found += step
-        front = [neighbour.entity_id for neighbour in step]
-        seen += front
-    return found
+    return Walked(tuple(found), tuple(sorted(facts)), truncated)
+
+
+async def one_step(reader: Reader, front: Sequence[Node], seen: set[Node], hop: int, most: int, steps: Steps) -> Walked:
+    """One step from all of `front`, a statement a namespace; `most` new entities over all of them."""
+    reached, passed, cut = list[Neighbour](), set[tuple[int, int]](), False
+    edges = reader.store.tuning.edges_of_node
+    for ns in dict.fromkeys(ns for ns, _ in front):
+        nodes, known = ([id for space, id in some if space == ns] for some in (front, seen))
+        predicates = None if steps.predicates is None else list(steps.predicates)
+        for row in await reader.rows("graph_hop", ns, nodes, known, steps.at, predicates, steps.direction.ways, edges, most + 1):
+            if row["neighbour"] is None:
+                cut = True
+            elif row["is_new"]:
+                reached.append(Neighbour(ns, row["neighbour"], hop, tuple(row["facts"])))
+            else:
+                passed.update((ns, fact) for fact in row["facts"])
+    reached.sort(key=lambda one: (-len(one.facts), one.ns, one.entity_id))
+    kept = tuple(reached[:most])
+    passed.update((one.ns, fact) for one in kept for fact in one.facts)
+    return Walked(kept, tuple(passed), cut or len(reached) > most)

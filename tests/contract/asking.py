@@ -27,6 +27,7 @@ def documents(view: View, seed: int) -> Iterator[str]:
     yield narrowed(view, chance, spaces)
     yield listed(view, chance, spaces)
     yield counted(view, chance, spaces)
+    yield walked(view, chance, spaces)
     given = f"question: {text(question(view, chance, k=4))}, budget: LOW, locale: RU"
     yield f"{{ recall({given}) {selection(schema, 'Recall', 2)} }}"
     yield f"{{ nodes(ids: {text(ids(view.world, chance))}) {selection(schema, 'Node', 1)} }}"
@@ -98,6 +99,26 @@ def counted(view: View, chance: random.Random, spaces: list[str]) -> str:
         given += chance.choice(("", f", namespaces: {text(spaces)}"))
         given += chance.choice(("", f", filter: {entity_filter(view.world, chance)}"))
         parts.append(f"c{number}: aggregate({given}) {fields}")
+    return "{ " + " ".join(parts) + " }"
+
+
+def walked(view: View, chance: random.Random, spaces: list[str]) -> str:
+    """Walks of every length and way, wide and cut short, from things seen, hidden and missing."""
+    fields, parts = selection(api()._schema, "Subgraph", 2, avoid=frozenset({*AROUND, "Entity.source", "SourceCard.source"})), []
+    for number in range(6):
+        some = chance.sample(view.world.entities, 4)
+        starts = [f"{{key: {text(one.key)}}}" for one in some] + [f"{{key: {text(NEVER)}}}"]
+        inside = [one for one in view.world.entities if one.space.name in spaces]
+        given = chance.choice(("", f", namespaces: {text(spaces)}"))
+        if inside and number % 2:
+            one = chance.choice(inside)
+            starts.append(f"{{namespace: {text(one.space.name)}, key: {text(one.key)}}}")
+        predicates = [fact.predicate for fact in chance.sample(view.world.facts, len(view.world.facts) * 2 // 3)]
+        given += f", hops: {chance.choice((1, 2, 3, 3))}, limit: {chance.choice((1, 2, 4, 9, 40))}"
+        given += f", direction: {chance.choice(('IN', 'OUT', 'BOTH', 'BOTH'))}"
+        given += chance.choice(("", "", f", predicates: {text(predicates)}", ", predicates: []"))
+        given += chance.choice(("", ', asOf: "2025-01-05T00:00:00Z"', ', asOf: "2400-06-01T00:00:00Z"'))
+        parts.append(f"w{number}: graph(start: [{', '.join(starts)}]{given}) {fields}")
     return "{ " + " ".join(parts) + " }"
 
 

@@ -21,7 +21,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from tests.contract import lists, oracle
+from tests.contract import lists, oracle, walks
 from tests.contract.oracle import Run, Signal, View, public_id
 from tests.fixtures.random_world import Entity, Fact, Source
 
@@ -102,6 +102,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "recall": lambda v, _, **given: recall(v, **given),
         "entities": lambda v, _, **given: entities(v, **given),
         "aggregate": lambda v, _, **given: lists.counted(v, **given),
+        "graph": lambda v, _, **given: walks.walked(v, **given),
         "entity": lambda v, _, namespace, key: v.entity(namespace, key),
         "source": lambda v, _, namespace, key: source_of(v, namespace, key),
         "node": lambda v, _, id: v.node(id),
@@ -166,6 +167,11 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "entity": lambda v, one: one.entity,
         "hops": lambda v, one: one.hops,
         "via": lambda v, one: one.via,
+    },
+    "Subgraph": {
+        "entities": lambda v, graph: graph.entities,
+        "facts": lambda v, graph: graph.facts,
+        "truncated": lambda v, graph: graph.truncated,
     },
     "Degradation": {"part": lambda v, _: OPAQUE, "code": lambda v, _: OPAQUE, "message": lambda v, _: OPAQUE},
     "SourceCard": {

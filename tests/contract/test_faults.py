@@ -18,6 +18,7 @@ from tests.fixtures.random_world import World, random_world
 from tests.fixtures.world import opened, store_world
 
 ROW = "visible({0}.ns, {0}.acl_id, $1, $2, $3)"
+EDGE = "visible($4, e.{0}, $1, $2, $3)"
 FAULTS = {
     "the exact vector list ignores restrictions": ("vector_exact", ROW.format("v"), "v.ns = any($1)"),
     "the lexical list ignores restrictions": ("lexical", ROW.format("l"), "true"),
@@ -25,8 +26,8 @@ FAULTS = {
     "an entity by id ignores namespaces": ("entities_by_id", ROW.format("e"), "true"),
     "a fragment by id ignores restrictions": ("fragments", f"{ROW.format('f')} and {ROW.format('e')}", "f.ns = any($1)"),
     "a source by id ignores restrictions": ("sources", ROW.format("e"), "e.ns = any($1)"),
-    "a walk goes through hidden entities": ("graph_hop", ROW.format("o"), "true"),
-    "a walk goes over facts stated in hidden places": ("graph_hop", f" and {ROW.format('e')}", ""),
+    "a walk goes through hidden entities": ("graph_hop", EDGE.format("far_acl"), "true"),
+    "a walk goes over facts stated in hidden places": ("graph_hop", EDGE.format("place_acl"), "true"),
     "entities are counted before access": ("count_entities", ROW.format("e"), "e.ns = any($1)"),
     "fragments are counted before access": ("count_fragments", ROW.format("f"), "f.ns = any($1)"),
     "facts are counted whatever they lead to": ("count_facts", ROW.format("o"), "true"),

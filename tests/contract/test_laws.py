@@ -204,7 +204,7 @@ async def test_without_a_provider_words_answer_and_degraded_says_why(stored: tup
 
 
 BREAKING = {
-    "drop table fact cascade": {"neighbors", "sources", "context"},
+    "drop table edge cascade": {"neighbors", "sources", "context"},
     "drop table fragment_vector": {"vector", "hits", "neighbors", "sources", "context"},
     "drop table word_statistics": {"lexical", "hits", "neighbors", "sources", "context"},
 }

@@ -28,6 +28,7 @@ SQL = ["permitted", "sql", "entities_by_id"]
 PAGE = ["permitted", "entities"]
 COUNTED = ["caller", "permitted", "aggregate"]
 AROUND = ["graph_hop", "entities_by_id"]
+WALK = ["permitted", "entities_by_key", "graph_hop"]
 BY_KEY = ["caller", "permitted", "entities_by_key"]
 
 BASES = {
@@ -49,6 +50,7 @@ BASES = {
     "EntityHit": ("SEARCH { sql { % } }", CALLER + SQL),
     "EntityConnection": ("ENTITIES { % }", CALLER),
     "EntityEdge": ("ENTITIES { edges { % } }", CALLER + PAGE),
+    "Subgraph": ("GRAPH { % }", CALLER),
     "Aggregate": ("AGGREGATE { % }", COUNTED),
     "Bucket": ("AGGREGATE { buckets { % } }", COUNTED),
     "BucketValue": ("AGGREGATE { buckets { values { % } } }", COUNTED),
@@ -80,6 +82,9 @@ COSTS = {
     "Recall.sources": HITS + AROUND,
     "Recall.context": HITS + AROUND,
     "Recall.degraded": ["embedding"],
+    "Subgraph.entities": [*WALK, "entities_by_id"],
+    "Subgraph.facts": [*WALK, "facts_by_row"],
+    "Subgraph.truncated": WALK,
     "FragmentHit.highlights": ["highlights"],
     "Fragment.provenance": ["sources"],
     "SourceCard.source": ["sources"],
@@ -104,6 +109,7 @@ COSTS = {
     "Query.recall": CALLER,
     "Query.entities": CALLER,
     "Query.aggregate": COUNTED,
+    "Query.graph": CALLER,
     "Query.entity": BY_KEY,
     "Query.source": [*BY_KEY, "sources"],
     "Query.node": ["caller", "permitted", "entities_by_id"],
@@ -136,6 +142,7 @@ class Place:
             "WIDE": (f"search(question: {text(' '.join(world.words[3:6]))}, k: 3, hops: 2, locale: RU)", "Search"),
             "RECALL": (f"recall({given}, budget: LOW)", "Recall"),
             "ENTITIES": ('entities(orderBy: UPDATED, first: 3, filter: {types: ["page"]})', "EntityConnection"),
+            "GRAPH": (f"graph(start: [{{{key}}}])", "Subgraph"),
             "AGGREGATE": ("aggregate(metric: FACTS, dimensions: [MONTH, KIND])", "Aggregate"),
             "ENTITY": (f"entity({key})", "Entity"),
             "SOURCE": (f"source({key})", "Source"),
@@ -197,7 +204,7 @@ def minimal(place: Place, kind: str, name: str) -> str:
     assert isinstance(parent, GraphQLObjectType)
     below = get_named_type(parent.fields[name].type)
     roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "node": "NODE", "nodes": "NODES",
-             "entities": "ENTITIES", "aggregate": "AGGREGATE"}  # fmt: skip
+             "entities": "ENTITIES", "aggregate": "AGGREGATE", "graph": "GRAPH"}  # fmt: skip
     if kind == "Query":
         name = roots.get(name, name)
     return f"{name} {{ __typename }}" if isinstance(below, GraphQLObjectType | GraphQLInterfaceType) else name

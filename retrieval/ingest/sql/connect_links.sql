@@ -1,4 +1,4 @@
--- Turns waiting links whose target is there into facts that rest on the linking document.
+-- Turns waiting links whose target is there into facts that rest on the linking document; gives the facts.
 -- $1 namespace, $2 entity whose links are meant and that links are looked for to (null is all)
 with waiting as materialized (
     select l.ns, l.entity_id, l.target_digest, t.entity_id as target_id
@@ -18,3 +18,4 @@ with waiting as materialized (
 update link l set fact_id = s.fact_id
   from stated s join waiting w on w.ns = s.ns and w.entity_id = s.subject_id and w.target_id = s.object_id
  where l.ns = w.ns and l.entity_id = w.entity_id and l.target_digest = w.target_digest
+returning l.fact_id
