@@ -13,6 +13,7 @@ from retrieval.administration.principals import PrincipalInput, upsert_principal
 from retrieval.keys import key_digest
 from retrieval.store import Store
 from tests.fixtures.desk import Desk, with_namespace
+from tests.fixtures.world import execute_in, session_for
 from tests.fixtures.writing import ADMIN, DOCS
 
 PAGE = """query($namespaces: [String!], $filter: EntityFilter, $orderBy: EntityOrder!, $first: Int!, $after: String) {
@@ -137,6 +138,13 @@ async def test_a_cursor_is_good_for_one_caller_one_filter_and_one_order(desk: De
     fragments = "query($after: String) { entities(first: 1) { nodes { fragments(after: $after) { totalCount } } } }"
     answer = (await desk.send(fragments, ann, after=after)).json()
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"BAD_CURSOR"}
+
+
+@pytest.mark.parametrize("field", ["entities { totalCount }", "aggregate(metric: FACTS, dimensions: []) { total }"])
+async def test_the_access_line_names_what_was_listed_and_counted(desk: Desk, field: str) -> None:
+    async with session_for(desk.store, None) as session:
+        await execute_in(session, f"{{ {field} }}")
+        assert session.description()["namespaces"] == [DOCS]
 
 
 async def test_pages_of_odd_sizes_and_filters_are_refused(desk: Desk) -> None:
