@@ -12,10 +12,6 @@ class Tuning:
 
     # Fusion and pools (spec 3, 4)
     rank_constant: int = 60
-    # Adaptive fusion: from this share of the base's words in the question's script on, words and meaning weigh alike; the gate is
-    # how fast words lose below it (chosen leaving one set out: between 2.5 and 3.4 for each set left out)
-    script_affinity: float = 0.5
-    script_gate: float = 3.0
     pool_least: int = 20
     pool_most: int = 400
     default_k: int = 8
@@ -63,7 +59,7 @@ class Tuning:
     # Deployment
     search_config: str = "russian"
     locale: Literal["auto", "ru", "en"] = "auto"
-    fusion: Literal["adaptive", "rrf", "weighted"] = "adaptive"
+    fusion: Literal["rrf", "weighted"] = "rrf"
     characters_per_token: float = 3.0
 
     # Memory of question vectors, entries a process
