@@ -116,7 +116,9 @@ class Settings(BaseSettings):
         description="Passages in one call to the provider; fewer when it refuses so many.",
     )
 
-    fusion: Literal["rrf", "weighted"] = Field(default="rrf", description="How channels are fused when a question does not say.")
+    fusion: Literal["adaptive", "rrf", "weighted"] = Field(
+        default="adaptive", description="How channels are fused when a question does not say."
+    )
     locale: Literal["auto", "ru", "en"] = Field(
         default="auto", description="Language of the headings in prompt-ready context; `auto` follows the question."
     )

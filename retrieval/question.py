@@ -36,6 +36,7 @@ class FusionMethod(StrEnum):
 
     RRF = "RRF"
     WEIGHTED = "WEIGHTED"
+    ADAPTIVE = "ADAPTIVE"
 
 
 class EntityKind(StrEnum):
@@ -77,7 +78,7 @@ class Question:
     filter: FragmentFilter = field(default_factory=FragmentFilter)
     entity_filter: EntityFilter = field(default_factory=EntityFilter)
     channels: frozenset[Primitive] = frozenset(Primitive)
-    fusion: FusionMethod = FusionMethod.RRF
+    fusion: FusionMethod = FusionMethod.ADAPTIVE
     weights: tuple[tuple[Primitive, float], ...] = ()
     as_of: datetime | None = None
     locale: Locale = "AUTO"

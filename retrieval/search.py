@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval.access import Space
+from retrieval.adaptive import adaptive_weights
 from retrieval.errors import DeadlineExceeded, ProviderUnavailable
 from retrieval.fusion import fuse
 from retrieval.highlights import Highlight, highlights_of
@@ -21,7 +22,7 @@ from retrieval.primitives.lexical import lexical as lexical_primitive
 from retrieval.primitives.sql import sql as sql_primitive
 from retrieval.primitives.vector import vector as vector_primitive
 from retrieval.prompt import context_text, language_of
-from retrieval.question import Primitive, Question
+from retrieval.question import FusionMethod, Primitive, Question
 from retrieval.ranking import Candidate, Channel, Ranking, Signal, SignalKind
 from retrieval.records import Entity, Fragment
 from retrieval.stage import Work, stage
@@ -124,8 +125,14 @@ class Search:
         if Primitive.LEXICAL in channels:
             runs.append(self.lexical_pool)
         rankings = await asyncio.gather(*runs)
-        constant = self.session.store.tuning.rank_constant
-        return fuse(rankings, lambda channel: self.question.weight(Primitive[channel.name]), constant)
+        weights = await self._weights()
+        return fuse(rankings, weights.__getitem__, self.session.store.tuning.rank_constant)
+
+    async def _weights(self) -> Mapping[Channel, float]:
+        """What each channel's list counts, by the method of the question."""
+        if self.question.fusion is FusionMethod.ADAPTIVE and Primitive.LEXICAL in self.question.channels:
+            return adaptive_weights(self.session.store.tuning, (await self.words).script_shares)
+        return {channel: self.question.weight(Primitive[channel.name]) for channel in Channel}
 
     @stage
     async def hits(self) -> list[FragmentHit]:

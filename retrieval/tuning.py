@@ -12,6 +12,11 @@ class Tuning:
 
     # Fusion and pools (spec 3, 4)
     rank_constant: int = 60
+    # Adaptive fusion: from this share of the base's words in the question's script on, words and meaning weigh alike; below it
+    # words lose at this rate, down to the least weight (the best of 36 settings for each of ten sets, chosen without that set)
+    script_affinity: float = 0.6
+    script_gate: float = 5.0
+    script_least: float = 0.05
     pool_least: int = 20
     pool_most: int = 400
     default_k: int = 8
@@ -59,7 +64,7 @@ class Tuning:
     # Deployment
     search_config: str = "russian"
     locale: Literal["auto", "ru", "en"] = "auto"
-    fusion: Literal["rrf", "weighted"] = "rrf"
+    fusion: Literal["adaptive", "rrf", "weighted"] = "adaptive"
     characters_per_token: float = 3.0
 
     # Memory of question vectors, entries a process

@@ -32,6 +32,9 @@ class SignalKind(Enum):
 class FusionMethod(Enum):
     RRF = strawberry.enum_value("RRF", description="Reciprocal rank fusion with equal weights.")
     WEIGHTED = strawberry.enum_value("WEIGHTED", description="Reciprocal rank fusion with the weights of the request.")
+    ADAPTIVE = strawberry.enum_value(
+        "ADAPTIVE", description="Words weigh less where the base is not written in the script of the question; see `weight`."
+    )
 
 
 @strawberry.enum(description="How much a recall brings back.")

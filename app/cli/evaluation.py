@@ -19,7 +19,7 @@ from retrieval.question import FusionMethod, Primitive
 @click.option("--embeddings", metavar="DIR", type=click.Path(path_type=Path), help="Vectors to use: docs.npy and queries.npy.")
 @click.option("--groups", metavar="A,B", help="Only these groups of the set.")
 @click.option("-k", type=int, default=10, help="How many fragments are asked for.")
-@click.option("--fusion", type=click.Choice([method.value for method in FusionMethod], case_sensitive=False), default="RRF")
+@click.option("--fusion", type=click.Choice([method.value for method in FusionMethod], case_sensitive=False), default="ADAPTIVE")
 @click.option("--weight", "weights", multiple=True, metavar="CHANNEL=NUMBER", help="With --fusion weighted; repeatable.")
 @json_option
 def eval_command(

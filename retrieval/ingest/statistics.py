@@ -20,6 +20,7 @@ async def refresh_statistics(database: Database, ns: int) -> bool:
             if await connection.fetchval(statement("lock_statistics"), ns) is None:
                 return False
             await connection.execute(statement("refresh_words"), ns)
+            await connection.execute(statement("refresh_scripts"), ns)
             await connection.execute(statement("refresh_fragments"), ns)
             return True
 

@@ -23,6 +23,8 @@ class Word:
     lexeme: str
     fragments: int
     idf: float
+    script_share: float | None
+    """The part of the base's words that are written in this word's script; None for numbers, and while it is not counted."""
 
     @property
     def query(self) -> str:
@@ -37,6 +39,11 @@ class Words:
     words: tuple[Word, ...]
     mean_words: float
     identifiers: tuple[str, ...]
+
+    @property
+    def script_shares(self) -> list[float]:
+        """For each word with letters, the part of the base's words in its script."""
+        return [word.script_share for word in self.words if word.script_share is not None]
 
     def rarest(self, budget: int) -> tuple[Word, ...]:
         """The rarest words while their fragments sum up to at most `budget`; always one."""
@@ -64,7 +71,8 @@ async def words_of(reader: Reader, question: str) -> Words:
 def weigh(row: Record) -> Word:
     """Inverse document frequency: ln(1 + (N - n + 0.5) / (n + 0.5)), never below that of a word in every fragment."""
     held, corpus = row["fragments"], max(row["corpus"], row["fragments"])
-    return Word(row["lexeme"], held, math.log(1 + (corpus - held + 0.5) / (held + 0.5)))
+    idf = math.log(1 + (corpus - held + 0.5) / (held + 0.5))
+    return Word(row["lexeme"], held, idf, row["script_share"])
 
 
 async def lexical(reader: Reader, question: Words, pool: int, filter: FragmentFilter) -> Ranking:
