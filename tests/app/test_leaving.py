@@ -15,8 +15,7 @@ from tests.fixtures.world import opened, served
 
 ASK = {"query": '{ search(question: "файл") { hits { score } } }'}
 RUNNING = (
-    "select count(*) from pg_stat_activity where datname = current_database() and state = 'active' "
-    "and wait_event_type = 'Lock'"
+    "select count(*) from pg_stat_activity where datname = current_database() and state = 'active' and wait_event_type = 'Lock'"
 )
 
 
