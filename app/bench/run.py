@@ -6,6 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from app.bench.bare_route import hits_against_a_bare_route
+from app.bench.graph import graph_from_a_hub_against_an_ordinary_start
 from app.bench.lexical_only import lexical_alone_against_everything
 from app.bench.line import Line
 from app.bench.memory import memory_over_mixed_requests
@@ -17,6 +18,7 @@ MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
     hits_against_a_bare_route,
     statements_against_measured_shapes,
     memory_over_mixed_requests,
+    graph_from_a_hub_against_an_ordinary_start,
 )
 """Each gives one line or several; another promise is another file and a line here."""
 
