@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES_MOST = 3
 """A worker that ends by itself is replaced, unless it ended this soon this often in a row: then something is wrong for good."""
+AGAIN_SECONDS = 0.5
 
 
 class CannotListen(ContextQLError):
@@ -171,8 +172,10 @@ async def work(descriptor: int) -> None:
 
 
 def end_with_parent() -> None:
-    """The pipe from the parent has ended: end in order."""
-    asyncio.get_running_loop().remove_reader(sys.stdin)
+    """The pipe from the parent has ended: end in order. Said again until it is heard, since a starting server ignores it once."""
+    loop = asyncio.get_running_loop()
+    loop.remove_reader(sys.stdin)
+    loop.call_later(AGAIN_SECONDS, end_with_parent)
     signal.raise_signal(signal.SIGTERM)
 
 
