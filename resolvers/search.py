@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from resolvers.arguments import Info
 from retrieval.highlights import Highlight
-from retrieval.records import Fact
-from retrieval.search import FragmentHit, Search
+from retrieval.records import Fact, Fragment
+from retrieval.search import EntityHit, FragmentHit, Search
 from retrieval.subgraph import FoundNeighbour
 
 
@@ -22,6 +22,13 @@ def namespaces(root: Search) -> list[str]:
 async def highlights(root: FragmentHit) -> list[Highlight]:
     """The places of the question's words."""
     return await root.highlights()
+
+
+async def evidence(root: EntityHit, info: Info) -> Fragment | None:
+    """The fragment that speaks for an entity; none where no fragment was ranked or it is no longer visible."""
+    if root.evidence_id is None:
+        return None
+    return await (await info.context.catalogue()).fragments.one((root.entity.ns, root.evidence_id))
 
 
 async def via(root: FoundNeighbour, info: Info) -> list[Fact]:

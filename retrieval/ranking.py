@@ -32,6 +32,8 @@ class Hit(NamedTuple):
     item_id: int
     entity_id: int
     raw_score: float
+    evidence: int | None = None
+    """In a list of entities that was made of a list of fragments: the fragment whose place the entity took."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy as np
 from retrieval.access import Space
 from retrieval.adaptive import adaptive_weights
 from retrieval.errors import DeadlineExceeded, ProviderUnavailable
-from retrieval.fusion import fuse
+from retrieval.fusion import evidence_of, fold, fuse
 from retrieval.highlights import Highlight, highlights_of
 from retrieval.identifiers import find_identifiers
 from retrieval.loader import Loader
 from retrieval.primitives.graph import Steps, walk
+from retrieval.primitives.graph import graph as graph_primitive
 from retrieval.primitives.lexical import Words, matched_identifiers, words_of
 from retrieval.primitives.lexical import lexical as lexical_primitive
 from retrieval.primitives.sql import sql as sql_primitive
@@ -68,10 +70,10 @@ class FragmentHit:
 
 @dataclass(frozen=True, slots=True)
 class EntityHit:
-    """An entity that was found, with the terms of its score, and the fragment that speaks for it."""
+    """An entity that was found, with the terms of its score, and the id of the fragment that speaks for it, if one was ranked."""
 
     entity: Entity
-    evidence: Fragment | None
+    evidence_id: int | None
     score: float
     signals: tuple[Signal, ...]
 
@@ -118,15 +120,27 @@ class Search:
     @stage
     async def fused(self) -> list[Candidate]:
         """The fragments of both text channels as one list."""
-        channels = self.question.channels
-        runs = []
-        if Primitive.VECTOR in channels:
-            runs.append(self.vector_pool)
-        if Primitive.LEXICAL in channels:
-            runs.append(self.lexical_pool)
-        rankings = await asyncio.gather(*runs)
+        rankings = await asyncio.gather(*self._text_pools())
         weights = await self._weights()
         return fuse(rankings, weights.__getitem__, self.session.store.tuning.rank_constant)
+
+    def _text_pools(self) -> list[Awaitable[Ranking]]:
+        """The lists of fragments that the question wants, started."""
+        pools: list[Awaitable[Ranking]] = []
+        if Primitive.VECTOR in self.question.channels:
+            pools.append(self.vector_pool)
+        if Primitive.LEXICAL in self.question.channels:
+            pools.append(self.lexical_pool)
+        return pools
+
+    def _entity_pools(self) -> list[Awaitable[Ranking]]:
+        """The lists of entities that the question wants, started."""
+        pools: list[Awaitable[Ranking]] = []
+        if Primitive.GRAPH in self.question.channels:
+            pools.append(self.graph_pool)
+        if Primitive.SQL in self.question.channels:
+            pools.append(self.sql_pool)
+        return pools
 
     async def _weights(self) -> Mapping[Channel, float]:
         """What each channel's list counts, by the method of the question."""
@@ -152,27 +166,42 @@ class Search:
     @stage
     async def sql_pool(self) -> Ranking:
         """Entities by exact filters; empty without one."""
-        at = self.question.as_of or await self.session.now()
-        return await sql_primitive(self.reader, self.question.entity_filter, at, self.pool)
+        return await sql_primitive(self.reader, self.question.entity_filter, await self._at(), self.pool)
 
     @stage
     async def sql(self) -> list[EntityHit]:
         """The best k of the sql list; the score is the raw score."""
-        candidates = own_list(await self.sql_pool, self.question.k)
-        catalogue = await self.session.catalogue()
-        entities = await catalogue.entities.many((c.hit.ns, c.hit.entity_id) for c in candidates)
-        return [
-            EntityHit(entity, None, c.score, c.signals)
-            for c, entity in zip(candidates, entities, strict=True)
-            if entity is not None
-        ]
+        return await self._entity_hits(own_list(await self.sql_pool, self.question.k), {})
+
+    @stage
+    async def graph_pool(self) -> Ranking:
+        """Entities around those of the first k fused fragments, then around the first k of sql."""
+        fused, chosen = await asyncio.gather(self.fused, self.sql_pool)
+        k = self.question.k
+        start = [(hit.ns, hit.entity_id) for hit in (*(candidate.hit for candidate in fused[:k]), *chosen.hits[:k])]
+        return await graph_primitive(self.reader, start, Steps(self.question.hops, await self._at(), self.pool))
+
+    @stage
+    async def graph(self) -> list[EntityHit]:
+        """The best k of the graph list; the score is the raw score."""
+        return await self._entity_hits(own_list(await self.graph_pool, self.question.k), {})
+
+    @stage
+    async def entities(self) -> list[EntityHit]:
+        """The best k entities of all four channels as one list."""
+        text, other = self._text_pools(), self._entity_pools()
+        rankings = await asyncio.gather(*text, *other)
+        folded = [fold(ranking) for ranking in rankings[: len(text)]]
+        weights = await self._weights()
+        fused = fuse([*folded, *rankings[len(text) :]], weights.__getitem__, self.session.store.tuning.rank_constant)
+        return await self._entity_hits(fused[: self.question.k], evidence_of(folded))
 
     @stage
     async def neighbors(self) -> list[FoundNeighbour]:
         """Entities around those of the first k fused fragments, before any rerank."""
-        start = list(dict.fromkeys((c.hit.ns, c.hit.entity_id) for c in (await self.fused)[: self.question.k]))
-        at = self.question.as_of or await self.session.now()
-        walked = await walk(self.reader, start, Steps(self.question.hops, at, self.session.store.tuning.neighbours_most))
+        start = [(c.hit.ns, c.hit.entity_id) for c in (await self.fused)[: self.question.k]]
+        most = self.session.store.tuning.neighbours_most
+        walked = await walk(self.reader, start, Steps(self.question.hops, await self._at(), most))
         return await found_neighbours(await self.session.catalogue(), walked.neighbours)
 
     @stage
@@ -197,6 +226,10 @@ class Search:
         embedding = await self.embedding
         return [embedding] if isinstance(embedding, Degradation) else []
 
+    async def _at(self) -> datetime:
+        """The instant that facts and attributes are taken at."""
+        return self.question.as_of or await self.session.now()
+
     async def _marks(self, keys: list[tuple[int, int]]) -> Mapping[tuple[int, int], list[Highlight]]:
         catalogue = await self.session.catalogue()
         fragments = await catalogue.fragments.many(keys)
@@ -211,6 +244,16 @@ class Search:
             FragmentHit(self, fragment, c.score, c.signals, matched_identifiers(tuning, asked, fragment.identifiers))
             for c, fragment in zip(candidates, fragments, strict=True)
             if fragment is not None
+        ]
+
+    async def _entity_hits(self, candidates: Sequence[Candidate], evidence: Mapping[tuple[int, int], int]) -> list[EntityHit]:
+        """The candidates as entities; one that is no longer visible is left out."""
+        catalogue = await self.session.catalogue()
+        entities = await catalogue.entities.many((c.hit.ns, c.hit.entity_id) for c in candidates)
+        return [
+            EntityHit(entity, evidence.get((c.hit.ns, c.hit.entity_id)), c.score, c.signals)
+            for c, entity in zip(candidates, entities, strict=True)
+            if entity is not None
         ]
 
 

@@ -19,7 +19,7 @@ class Signal:
     kind: SignalKind = field("What the term stands for.")
     channel: Channel | None = field("The channel it comes from.")
     rank: int | None = field("The place in that channel's list, from 0.")
-    raw_score: float | None = field("The channel's own score: 1 - cosine distance, BM25.")
+    raw_score: float | None = field("The channel's own score: 1 - cosine distance, BM25, 1 / steps away, or 1 for sql.")
     weight: float | None = field("The weight of the channel.")
     contribution: float = field("What the term adds to the score.")
 
@@ -45,8 +45,14 @@ class FragmentHit:
 @strawberry.type(description="An entity that was found.")
 class EntityHit:
     entity: Entity = field("The entity.")
-    evidence: Fragment | None = field("Its best fragment; null where no fragment was ranked.")
-    score: float = field("For order only. In `sql` it is the raw score, 1.")
+    evidence: Fragment | None = field(
+        "Its best fragment: of vector or lexical, where the entity stands higher; null where no fragment was ranked.",
+        resolver=resolve.evidence,
+    )
+    score: float = field(
+        "The sum of the contributions of `signals`, left to right. For order only. In `graph` and `sql` it is the raw score: "
+        "1 / steps away, and 1."
+    )
     signals: list[Signal] = field("The terms of the score.")
 
 
@@ -69,8 +75,12 @@ class Search:
     question: str = field("The question, in composed form.", resolver=resolve.question)
     namespaces: list[str] = field("The namespaces that are searched.", resolver=resolve.namespaces)
     hits: list[FragmentHit] | None = field("The best k fragments of vector and lexical, fused.")
+    entities: list[EntityHit] | None = field("The best k entities of vector, lexical, graph and sql, fused by entity.")
     vector: list[FragmentHit] | None = field("The best k fragments by meaning.")
     lexical: list[FragmentHit] | None = field("The best k fragments by words and identifiers.")
+    graph: list[EntityHit] | None = field(
+        "The first k entities around those of the first k hits and of the first k of `sql`, nearest first."
+    )
     sql: list[EntityHit] | None = field("The first k entities that meet `entityFilter`, newest change first; empty without one.")
     neighbors: list[Neighbor] | None = field("Entities around those of the hits, nearest first; at most 40.")
     sources: list[SourceCard] | None = field("Cards of the hits, then of the neighbours, each key once.")

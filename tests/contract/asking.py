@@ -22,9 +22,12 @@ def documents(view: View, seed: int) -> Iterator[str]:
     yield f"{{ knowledge(namespaces: {text(spaces[:1])}) {selection(schema, 'Knowledge', 2)} }}"
     given = f"question: {text(question(view, chance, k=6))}, k: 6, hops: 2"
     yield f"{{ search({given}) {selection(schema, 'Search', 2)} }}"
-    deep = selection(schema, "Search", 4, avoid=frozenset({"Search.vector", "Search.lexical", "Search.sources", *AROUND}))
+    deep = selection(
+        schema, "Search", 4, avoid=frozenset({"Search.vector", "Search.lexical", "Search.sources", *BY_ENTITY, *AROUND})
+    )
     yield f"{{ search(question: {text(question(view, chance, k=2))}, k: 2) {deep} }}"
     yield narrowed(view, chance, spaces)
+    yield by_entity(view, chance)
     yield listed(view, chance, spaces)
     yield counted(view, chance, spaces)
     yield walked(view, chance, spaces)
@@ -35,6 +38,7 @@ def documents(view: View, seed: int) -> Iterator[str]:
         yield looked_up(view, chance)
 
 
+BY_ENTITY = ("Search.entities", "Search.graph", "Search.sql")
 AROUND = ("Entity.fragments", "Source.fragments", "Source.entity", "SourceCard.entity", "Fragment.card", "Fragment.entity")
 
 
@@ -70,6 +74,22 @@ def narrowed(view: View, chance: random.Random, spaces: list[str]) -> str:
     given += f", entityFilter: {entity_filter(view.world, chance)}"
     fields = selection(api()._schema, "Search", 2, avoid=frozenset({"Entity.source", "Entity.fragments"}))
     return f'{{ search({given}, filter: {{{chosen}}}, fusion: {fusion}, asOf: "2400-06-01T00:00:00Z") {fields} }}'
+
+
+def by_entity(view: View, chance: random.Random) -> str:
+    """Searches for entities over some channels or all, by several weights, with a filter of their own and without."""
+    found, parts = selection(api()._schema, "EntityHit", 1, avoid=frozenset({"Entity.source"})), []
+    asked = text(question(view, chance, k=50))
+    for number in range(5):
+        some = chance.sample(("VECTOR", "LEXICAL", "GRAPH", "SQL"), chance.choice((1, 2, 3)))
+        given = f"question: {asked}, k: {chance.choice((1, 3, 8, 50))}, hops: {chance.choice((1, 2))}"
+        given += chance.choice(("", f", channels: [{', '.join(some)}]"))
+        given += chance.choice(("", f", entityFilter: {entity_filter(view.world, chance)}"))
+        weights = ", ".join(f"{{channel: {channel}, weight: {chance.choice((0.0, 0.3, 1.5))}}}" for channel in some)
+        given += chance.choice(("", f", fusion: {{method: WEIGHTED, weights: [{weights}]}}"))
+        given += chance.choice(("", ', asOf: "2025-01-05T00:00:00Z"'))
+        parts.append(f"e{number}: search({given}) {{ entities {found} graph {found} }}")
+    return "{ " + " ".join(parts) + " }"
 
 
 def listed(view: View, chance: random.Random, spaces: list[str]) -> str:

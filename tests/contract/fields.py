@@ -21,8 +21,8 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from tests.contract import lists, oracle, walks
-from tests.contract.oracle import Run, Signal, View, public_id
+from tests.contract import by_entity, lists, oracle, walks
+from tests.contract.oracle import Run, View, public_id
 from tests.fixtures.random_world import Entity, Fact, Source
 
 OPAQUE = object()
@@ -39,14 +39,6 @@ class Page:
     @property
     def shown(self) -> list[Any]:
         return self.items[: self.first]
-
-
-@dataclass(frozen=True)
-class EntityHit:
-    """An entity of the sql list."""
-
-    entity: Entity
-    signals: list[Signal]
 
 
 EVIDENCE = {1: "INFERRED", 2: "OBSERVED", 3: "ASSERTED"}
@@ -73,14 +65,6 @@ def page(entity: Entity | Source, first: int = 20) -> Page:
 
 def entities(view: View, first: int = 20, **given: Any) -> Page:
     return Page(lists.listed(view, **given), first)
-
-
-def sql(view: View, run: Run) -> list[EntityHit]:
-    if lists.EntityFilter(**(run.entity_filter or {})).is_open:
-        return []
-    found = lists.chosen(view, [space.name for space in run.spaces], run.entity_filter, run.at)
-    found.sort(key=lambda entity: (datetime.now(UTC) - entity.updated, entity.space.ns, entity.id))
-    return [EntityHit(entity, [Signal("SQL", rank, 1.0, 1.0, 1.0)]) for rank, entity in enumerate(found[: run.k])]
 
 
 def recall(view: View, question: str, budget: str = "MID", **rest: Any) -> Run:
@@ -132,7 +116,9 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "hits": lambda v, run: run.fused,
         "vector": lambda v, run: run.own("VECTOR"),
         "lexical": lambda v, run: run.own("LEXICAL"),
-        "sql": lambda v, run: sql(v, run),
+        "graph": lambda v, run: by_entity.own(run, "GRAPH"),
+        "sql": lambda v, run: by_entity.own(run, "SQL"),
+        "entities": lambda v, run: by_entity.fused(run),
     },
     "Recall": SEARCH | {"memories": lambda v, run: run.fused, "count": lambda v, run: len(run.fused)},
     "FragmentHit": {
@@ -146,8 +132,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "EntityHit": {
         "entity": lambda v, hit: hit.entity,
-        "evidence": lambda v, hit: None,
-        "score": lambda v, hit: hit.signals[0].raw,
+        "evidence": lambda v, hit: hit.evidence,
+        "score": lambda v, hit: hit.score,
         "signals": lambda v, hit: hit.signals,
     },
     "Signal": {

@@ -188,7 +188,7 @@ class Run:
         self.view, self.question, self.k, self.hops = view, question, k, hops
         self.spaces = view.named(namespaces)
         self.pool = min(400, max(20, k * max(2, len(set(namespaces or ())))))
-        self.channels = ["VECTOR", "LEXICAL"] if channels is None else channels
+        self.channels = ["VECTOR", "LEXICAL", "GRAPH", "SQL"] if channels is None else channels
         self.weights = {one["channel"]: one["weight"] for one in (fusion or {}).get("weights") or []}
         self.at = datetime.fromisoformat(asOf) if asOf else datetime.now(UTC)
         self.language = locale

@@ -42,6 +42,8 @@ ASKED_OF_KEYS = {
     "source": '{{ source(namespace: "{1}", key: "{0}") {{ key content }} }}',
     "search": '{{ search(question: "x", filter: {{keys: ["{0}"]}}) {{ lexical {{ score }} vector {{ score }} }} }}',
     "sql": '{{ search(question: "x", entityFilter: {{keys: ["{0}"]}}) {{ sql {{ score entity {{ key }} }} }} }}',
+    "entities of a search": '{{ search(question: "x", entityFilter: {{keys: ["{0}"]}}) '
+    "{{ entities {{ score entity {{ key }} }} graph {{ score entity {{ key }} }} }} }}",
     "entities": '{{ entities(filter: {{keys: ["{0}"]}}) {{ totalCount nodes {{ key }} pageInfo {{ endCursor }} }} }}',
     "aggregate": '{{ aggregate(metric: ENTITIES, dimensions: [TYPE, DAY], filter: {{keys: ["{0}"]}}) '
     "{{ total buckets {{ count }} }} }}",

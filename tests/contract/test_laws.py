@@ -90,7 +90,8 @@ async def test_the_signals_of_every_hit_of_every_list_add_up(place: tuple[Store,
     weighted = ", k: 50, fusion: {method: WEIGHTED, weights: [{channel: VECTOR, weight: 0.7}, {channel: LEXICAL, weight: 1.3}]}"
     counted = 0
     for more in (", k: 50", weighted, ", channels: [LEXICAL]"):
-        document = searching(world, f"hits {{ {fields} }} vector {{ {fields} }} lexical {{ {fields} }}", more)
+        lists = ("hits", "vector", "lexical", "entities", "graph")
+        document = searching(world, " ".join(f"{name} {{ {fields} }}" for name in lists), more)
         answer = await execute(store, document)
         for listed in answer["data"]["search"].values():
             for hit in listed:
@@ -102,6 +103,21 @@ async def test_the_signals_of_every_hit_of_every_list_add_up(place: tuple[Store,
     recalled = await execute(store, f"{{ recall(question: {text(world.words[0])}) {{ memories {{ {fields} }} }} }}")
     assert all(sum(s["contribution"] for s in one["signals"]) == one["score"] for one in recalled["data"]["recall"]["memories"])
     assert counted > 100
+
+
+async def test_adaptive_weighs_text_in_entities_as_in_hits_and_the_other_lists_evenly(place: tuple[Store, World]) -> None:
+    store, world = place
+    signals = "signals { channel weight }"
+    asked = f"question: {text('где лежат письма наших соседей ' + world.words[0])}, fusion: {{method: ADAPTIVE}}"
+    answer = await execute(
+        store, f'{{ search({asked}, entityFilter: {{types: ["page"]}}) {{ hits {{ {signals} }} entities {{ {signals} }} }} }}'
+    )
+    text_only, every = (
+        {(signal["channel"], signal["weight"]) for hit in answer["data"]["search"][name] for signal in hit["signals"]}
+        for name in ("hits", "entities")
+    )
+    assert every == text_only | {("GRAPH", 1.0), ("SQL", 1.0)}
+    assert dict(every)["LEXICAL"] < 1 < dict(every)["VECTOR"]
 
 
 async def test_the_same_question_has_the_same_answer_fifty_times_whatever_comes_first(place: tuple[Store, World]) -> None:
@@ -204,9 +220,9 @@ async def test_without_a_provider_words_answer_and_degraded_says_why(stored: tup
 
 
 BREAKING = {
-    "drop table edge cascade": {"neighbors", "sources", "context"},
-    "drop table fragment_vector": {"vector", "hits", "neighbors", "sources", "context"},
-    "drop table word_statistics": {"lexical", "hits", "neighbors", "sources", "context"},
+    "drop table edge cascade": {"entities", "graph", "neighbors", "sources", "context"},
+    "drop table fragment_vector": {"vector", "hits", "entities", "graph", "neighbors", "sources", "context"},
+    "drop table word_statistics": {"lexical", "hits", "entities", "graph", "neighbors", "sources", "context"},
 }
 """What is taken away, and which fields of a search cannot do without it."""
 
@@ -214,7 +230,16 @@ BREAKING = {
 @pytest.mark.parametrize("damage", BREAKING)
 async def test_a_broken_part_is_masked_and_changes_no_sibling(scratch: tuple[Store, World], damage: str) -> None:
     store, world = scratch
-    fields = ["hits { score }", "vector { score }", "lexical { score }", "neighbors { hops }", "sources { key }", "context"]
+    fields = [
+        "hits { score }",
+        "vector { score }",
+        "lexical { score }",
+        "entities { score }",
+        "graph { score }",
+        "neighbors { hops }",
+        "sources { key }",
+        "context",
+    ]
     document = searching(world, " ".join([*fields, "degraded { code } namespaces question"]))
     whole = (await execute(store, document))["data"]["search"]
     async with store.database.writing() as connection:

@@ -27,6 +27,7 @@ HITS = [*FUSED, "fragments"]
 SQL = ["permitted", "sql", "entities_by_id"]
 PAGE = ["permitted", "entities"]
 COUNTED = ["caller", "permitted", "aggregate"]
+CHOSEN = [*FUSED, "sql", "graph_hop"]
 AROUND = ["graph_hop", "entities_by_id"]
 WALK = ["permitted", "entities_by_key", "graph_hop"]
 BY_KEY = ["caller", "permitted", "entities_by_key"]
@@ -47,7 +48,7 @@ BASES = {
     "Neighbor": ("SEARCH { neighbors { % } }", CALLER + FUSED + AROUND),
     "Fact": ("SEARCH { neighbors { via { % } } }", [*CALLER, *FUSED, *AROUND, "facts_by_row"]),
     "Entity": ("ENTITY { % }", BY_KEY),
-    "EntityHit": ("SEARCH { sql { % } }", CALLER + SQL),
+    "EntityHit": ("SEARCH { entities { % } }", [*CALLER, *CHOSEN, "entities_by_id"]),
     "EntityConnection": ("ENTITIES { % }", CALLER),
     "EntityEdge": ("ENTITIES { edges { % } }", CALLER + PAGE),
     "Subgraph": ("GRAPH { % }", CALLER),
@@ -72,6 +73,9 @@ COSTS = {
     "Search.vector": VECTOR,
     "Search.lexical": LEXICAL,
     "Search.sql": SQL,
+    "Search.graph": [*CHOSEN, "entities_by_id"],
+    "Search.entities": [*CHOSEN, "entities_by_id"],
+    "EntityHit.evidence": ["fragments"],
     "Search.neighbors": FUSED + AROUND,
     "Search.sources": HITS + AROUND,
     "Search.context": HITS + AROUND,
@@ -262,6 +266,9 @@ async def test_channels_that_are_not_asked_do_not_run(place: Place) -> None:
     words = text(place.world.words[0])
     assert "lexical" not in await place.cost(document.format(words, "VECTOR"))
     assert not {"embedding", "vector_exact"} & set(await place.cost(document.format(words, "LEXICAL")))
+    by_entity = document.replace("hits", "entities")
+    assert not {"sql", "graph_hop"} & set(await place.cost(by_entity.format(words, "VECTOR, LEXICAL")))
+    assert not {"embedding", "words", "lexical", "graph_hop"} & set(await place.cost(by_entity.format(words, "SQL")))
 
 
 async def test_a_field_that_is_skipped_costs_nothing(place: Place) -> None:
@@ -308,6 +315,8 @@ FIELDS_OF_SEARCH = (
     "namespaces",
     "hits { score }",
     "lexical { score }",
+    "entities { score }",
+    "graph { score }",
     "neighbors { hops }",
     "degraded { code }",
     "context",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import fuse
+from retrieval.fusion import evidence_of, fold, fuse
 from retrieval.ranking import Channel, Hit, Ranking
 
 
@@ -55,3 +55,48 @@ def test_signals_add_up_exactly(vector: list[int], lexical: list[int], weight: f
             total += signal.contribution
         assert total == candidate.score
     assert [candidate.score for candidate in fused] == sorted((c.score for c in fused), reverse=True)
+
+
+def fragments(channel: Channel, *places: tuple[int, int]) -> Ranking:
+    """A list of fragments, each with its entity."""
+    return Ranking(channel, tuple(Hit(1, id, entity, 1.0 / (rank + 1)) for rank, (id, entity) in enumerate(places)), 20, True)
+
+
+def test_an_entity_takes_the_place_of_its_best_fragment_and_ranks_count_over_entities() -> None:
+    folded = fold(fragments(Channel.VECTOR, (31, 3), (32, 3), (11, 1), (33, 3), (21, 2)))
+    assert folded.hits == (Hit(1, 3, 3, 1.0, 31), Hit(1, 1, 1, 1 / 3, 11), Hit(1, 2, 2, 1 / 5, 21))
+    assert (folded.channel, folded.asked, folded.exact) == (Channel.VECTOR, 20, True)
+    (_, second, third) = fuse([folded], even)
+    assert [(one.hit.item_id, one.signals[0].rank) for one in (second, third)] == [(1, 1), (2, 2)]
+
+
+def test_equal_ids_of_two_namespaces_are_two_entities() -> None:
+    folded = fold(Ranking(Channel.LEXICAL, (Hit(1, 5, 7, 0.9), Hit(2, 5, 7, 0.8)), 20))
+    assert [(hit.ns, hit.item_id, hit.evidence) for hit in folded.hits] == [(1, 7, 5), (2, 7, 5)]
+
+
+def test_the_evidence_is_of_the_list_where_the_entity_stands_higher_and_of_the_first_when_equal() -> None:
+    vector = fold(fragments(Channel.VECTOR, (11, 1), (21, 2), (31, 3)))
+    lexical = fold(fragments(Channel.LEXICAL, (12, 1), (32, 3), (41, 4)))
+    walked = ranking(Channel.GRAPH, [3, 9])
+    assert evidence_of([vector, lexical, walked]) == {(1, 1): 11, (1, 2): 21, (1, 3): 32, (1, 4): 41}
+
+
+def test_lists_by_entity_are_summed_in_the_order_given() -> None:
+    lists = [
+        fold(fragments(Channel.VECTOR, (11, 1), (12, 1), (21, 2))),
+        ranking(Channel.GRAPH, [2]),
+        ranking(Channel.SQL, [1, 2]),
+    ]
+    (first, second) = fuse(lists, even)
+    assert [(signal.channel, signal.rank) for signal in first.signals] == [
+        (Channel.VECTOR, 1), (Channel.GRAPH, 0), (Channel.SQL, 1)
+    ]  # fmt: skip
+    assert (first.hit.item_id, first.score) == (2, 1 / 62 + 1 / 61 + 1 / 62)
+    assert (second.hit.item_id, second.score) == (1, 1 / 61 + 1 / 61)
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 6)), unique_by=lambda place: place[0], max_size=30))
+def test_folding_keeps_every_entity_once_in_the_order_of_the_fragments(places: list[tuple[int, int]]) -> None:
+    folded = fold(fragments(Channel.LEXICAL, *places))
+    assert [hit.item_id for hit in folded.hits] == list(dict.fromkeys(entity for _, entity in places))
