@@ -14,10 +14,10 @@ from app.config import Settings
 from app.opening import tuning_of
 from app.providers.local import LocalEmbedder
 from retrieval.migrations import prepare
-from retrieval.question import make_question
+from retrieval.question import FusionMethod, make_question
 from retrieval.store import Store
 
-HITS = f"""query($question: String!) {{ search(question: $question, namespaces: ["{LARGE}"], k: 8) {{ hits {{
+HITS = f"""query($question: String!) {{ search(question: $question, namespaces: ["{LARGE}"], k: 8, fusion: {{method: RRF}}) {{ hits {{
     score matchedIdentifiers fragment {{ id namespace ordinal title heading text meta identifiers }}
     entity {{ key kind type title status }} }} }} }}"""
 QUESTIONS = 25
@@ -71,7 +71,9 @@ async def record(world: World, questions: list[str]) -> dict[str, list[Statement
         )
         async with recording_database(world.url) as database:
             store = Store(database, base, tuning_of(settings), embedder)
-            asked = [make_question(store.tuning, question, namespaces=[LARGE], k=8) for question in questions]
+            asked = [
+                make_question(store.tuning, question, namespaces=[LARGE], k=8, fusion=FusionMethod.RRF) for question in questions
+            ]
             return {question: await statements_of_hits(store, one) for question, one in zip(questions, asked, strict=True)}
     finally:
         await embedder.close()
