@@ -84,9 +84,8 @@ async def fill(database: Database, edges: int) -> str:
     async with database.writing() as connection:
         await connection.execute("set local statement_timeout = 0")
         await connection.execute(ENTITIES, ns, edges)
-        await connection.execute("analyze entity")  # without it the planner takes the new namespace for an empty one
+        await connection.execute("analyze entity")  # or the planner takes the namespace for an empty one
         stated = await connection.fetch(FACTS, ns, edges, FACTS_OF_ENTITY)
-        await connection.execute("analyze fact")
         await refresh_edges(connection, ns, [row["fact_id"] for row in stated])
     await refresh_plans(database)
     return (await create_token(database, admin, READER)).token
