@@ -17,7 +17,8 @@ from retrieval.migrations import prepare
 from retrieval.question import FusionMethod, make_question
 from retrieval.store import Store
 
-HITS = f"""query($question: String!) {{ search(question: $question, namespaces: ["{LARGE}"], k: 8, fusion: {{method: RRF}}) {{ hits {{
+HITS = f"""query($question: String!) {{ search(
+    question: $question, namespaces: ["{LARGE}"], k: 8, fusion: {{method: RRF}}) {{ hits {{
     score matchedIdentifiers fragment {{ id namespace ordinal title heading text meta identifiers }}
     entity {{ key kind type title status }} }} }} }}"""
 QUESTIONS = 25
