@@ -13,9 +13,9 @@ class Tuning:
     # Fusion and pools (spec 3, 4)
     rank_constant: int = 60
     # Adaptive fusion: from this share of the base's words in the question's script on, words and meaning weigh alike; below it
-    # words lose at this rate, down to the least weight (the best of 36 settings for each of ten sets, chosen without that set)
-    script_affinity: float = 0.6
-    script_gate: float = 5.0
+    # words lose at this rate, down to the least weight (docs/decisions.md has the choice, and what it gives on ten sets)
+    script_affinity: float = 0.4
+    script_gate: float = 7.0
     script_least: float = 0.05
     pool_least: int = 20
     pool_most: int = 400

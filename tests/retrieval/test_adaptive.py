@@ -13,7 +13,7 @@ from retrieval.tuning import Tuning
 EVEN = dict.fromkeys(Channel, 1.0)
 
 
-@pytest.mark.parametrize("shares", [[], [1.0], [0.9, 0.8], [0.6], [1.0, 0.2]])
+@pytest.mark.parametrize("shares", [[], [1.0], [0.9, 0.8], [0.4], [0.8, 0.0]])
 def test_the_script_of_the_base_changes_nothing(shares: list[float]) -> None:
     assert adaptive_weights(Tuning(), shares) == EVEN
 
@@ -25,5 +25,5 @@ def test_a_script_that_the_base_lacks_leaves_words_little() -> None:
 
 
 def test_the_weight_of_words_falls_with_the_share_and_never_jumps() -> None:
-    weights = [adaptive_weights(Tuning(), [share / 100])[Channel.LEXICAL] for share in range(70, -1, -1)]
-    assert all(0 <= one - other < 0.07 for one, other in pairwise(weights))
+    weights = [adaptive_weights(Tuning(), [share / 100])[Channel.LEXICAL] for share in range(50, -1, -1)]
+    assert all(0 <= one - other < 0.1 for one, other in pairwise(weights))
