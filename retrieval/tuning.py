@@ -19,7 +19,6 @@ class Tuning:
     script_least: float = 0.05
     pool_least: int = 20
     pool_most: int = 400
-    default_k: int = 8
     most_k: int = 50
     recall_low: int = 4
     recall_mid: int = 8
@@ -90,8 +89,6 @@ SPLIT_WINDOW_CHARACTERS = 6_000
 # A longer heading is cut in the path and kept whole in the text; a derived title is cut
 HEADING_CHARACTERS = 120
 TITLE_CHARACTERS = 500
-# PostgreSQL drops longer words from a tsvector
-LONGEST_WORD_BYTES = 2_047
 
 # The longest source (spec 13) and the longest JSON Lines file, in bytes of UTF-8
 SOURCE_BYTES = 16 * 1024 * 1024

@@ -16,20 +16,18 @@ from retrieval.ingest.source_input import check_content, check_meta
 from retrieval.ingest.splitting import Piece, Section, split
 from retrieval.keys import check_key
 from retrieval.text import blank, clean, fold
-from retrieval.tuning import LONGEST_WORD_BYTES, TITLE_CHARACTERS, Tuning
+from retrieval.tuning import TITLE_CHARACTERS, Tuning
 
 MEDIA_TYPES = ("text/markdown", "text/plain", "text/html")
 _KEY_CHARACTERS = Tuning().key_most
 _LINE_END = re.compile(r"\r\n?")
-_LONG_WORD = re.compile(rf"\w{{{LONGEST_WORD_BYTES // 4 + 1},}}")  # a letter has at most four bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A source that is ready to be stored.
 
-    `text` is the content as it came, without NUL and byte order mark; `dropped_words` counts words of over 2,047 bytes, which
-    word search cannot find whole.
+    `text` is the content as it came, without NUL and byte order mark.
     """
 
     key: str
@@ -39,7 +37,6 @@ class Document:
     meta: dict[str, Any]
     pieces: tuple[Piece, ...]
     links: tuple[Link, ...]
-    dropped_words: int
 
 
 @dataclass(slots=True)
@@ -76,8 +73,7 @@ def read_document(
     if not pieces:
         raise BadInput("The content is empty: it has no text to search; leave the source out or send its text.")
     tags = check_meta(reading.meta | dict(meta or {}))
-    dropped = sum(len(word.encode()) > LONGEST_WORD_BYTES for word in _LONG_WORD.findall(indexed))
-    return Document(key, chosen, text, kind, tags, pieces, resolve_links(key, reading.addresses), dropped)
+    return Document(key, chosen, text, kind, tags, pieces, resolve_links(key, reading.addresses))
 
 
 def _checked_media_type(media_type: str) -> str:

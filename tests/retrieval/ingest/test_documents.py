@@ -110,9 +110,11 @@ def test_identifiers_of_title_and_file_name_lead_to_the_first_piece() -> None:
     assert [piece.identifiers for piece in document.pieces] == [("err-7", "request-files.md", "abc-12"), ("1.2.3",)]
 
 
-def test_words_that_word_search_cannot_keep_are_counted() -> None:
+def test_no_piece_has_a_word_that_word_search_cannot_keep() -> None:
     document = read_document("a", f"{'a' * 3_000} слово {'ж' * 1_024} {'ж' * 1_023}", "text/plain")
-    assert document.dropped_words == 2
+    words = [word for piece in document.pieces for word in piece.text.split()]
+    assert sum(map(len, words)) == 3_000 + 5 + 1_024 + 1_023
+    assert max(len(word.encode()) for word in words) <= 2_047
 
 
 def test_links_of_a_document_point_to_keys() -> None:
