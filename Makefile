@@ -30,14 +30,15 @@ fix: .venv/installed-dev ## mend style and formatting where a tool can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/installed-dev ## measure what is promised: PASS or FAIL, name, value, bound
+bench: .venv/installed-bench ## measure what is promised: PASS or FAIL, name, value, bound
 	@$(BIN)/contextql bench
 
-# The second file is bound to the first, so that the server is tested with the versions that it runs with.
+# The other files are bound to the first, so that the server is tested with the versions that it runs with.
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 pins: .venv/installed-dev ## pin requirements*.in with hashes
 	$(UV) requirements-dev.in -o requirements-dev.txt
 	$(UV) requirements.in -c requirements-dev.txt -o requirements.txt
+	$(UV) requirements-bench.in -c requirements-dev.txt -o requirements-bench.txt
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -54,4 +55,8 @@ pins: .venv/installed-dev ## pin requirements*.in with hashes
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@$(PIP) install --require-hashes -r requirements-dev.txt
+	@touch $@
+
+.venv/installed-bench: requirements-bench.txt .venv/installed-dev
+	@$(PIP) install --require-hashes -r requirements-bench.txt
 	@touch $@
