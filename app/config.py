@@ -116,6 +116,25 @@ class Settings(BaseSettings):
         description="Passages in one call to the provider; fewer when it refuses so many.",
     )
 
+    next_embedding_provider: Literal["local", "openai"] | None = Field(
+        default=None,
+        description="Provider of the model that `contextql reembed` changes the base to. Servers that have it too ask "
+        "with whichever model holds the base, so that nobody feels the change. Unset: none. Of the variables that follow, those "
+        "for a server and its key are taken from CB_OPENAI_… when unset.",
+    )
+    next_embedding_model: str | None = Field(
+        default=None, min_length=1, max_length=200, description="The same as CB_EMBEDDING_MODEL, of that model."
+    )
+    next_embedding_dimensions: int | None = Field(
+        default=None, ge=1, le=4_000, description="The same as CB_EMBEDDING_DIMENSIONS, of that model."
+    )
+    next_openai_base_url: str | None = Field(
+        default=None, description="The same as CB_OPENAI_BASE_URL, of that model."
+    )
+    next_openai_api_key: SecretStr | None = Field(
+        default=None, description="The same as CB_OPENAI_API_KEY, of that model."
+    )
+
     fusion: Literal["adaptive", "rrf", "weighted"] = Field(
         default="adaptive", description="How channels are fused when a question does not say."
     )
@@ -140,12 +159,28 @@ class Settings(BaseSettings):
         """The URL for migrations and LISTEN; None means the embedded PostgreSQL."""
         return self.database_direct_url or self.database_url
 
+    def next_embedding(self) -> Settings | None:
+        """These settings with the next model as theirs; None when none is named."""
+        if self.next_embedding_provider is None:
+            return None
+        return self.model_copy(
+            update={
+                "embedding_provider": self.next_embedding_provider,
+                "embedding_model": self.next_embedding_model,
+                "embedding_dimensions": self.next_embedding_dimensions,
+                "openai_base_url": self.next_openai_base_url or self.openai_base_url,
+                "openai_api_key": self.next_openai_api_key or self.openai_api_key,
+            }
+        )
+
     @field_validator("cors_origins", mode="before")
     @classmethod
     def _separated_by_commas(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
-    @field_validator("log_level", "log_format", "fusion", "locale", "embedding_provider", mode="before")
+    @field_validator(
+        "log_level", "log_format", "fusion", "locale", "embedding_provider", "next_embedding_provider", mode="before"
+    )
     @classmethod
     def _in_lower_case(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
@@ -187,7 +222,7 @@ class Settings(BaseSettings):
                 raise ValueError(f"{origin!r} is no origin; write https://example.org, without a path")
         return value
 
-    @field_validator("openai_base_url")
+    @field_validator("openai_base_url", "next_openai_base_url")
     @classmethod
     def _is_http(cls, value: str | None) -> str | None:
         if value is not None and not re.match(r"https?://[^/\s]+", value):
@@ -205,11 +240,20 @@ class Settings(BaseSettings):
             raise ValueError("is needed for CB_EMBEDDING_PROVIDER=openai; or set CB_OPENAI_BASE_URL to your own server")
         return value
 
-    @field_validator("embedding_model", "embedding_dimensions")
+    @field_validator("next_openai_api_key")
+    @classmethod
+    def _key_for_the_next(cls, value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        given = (value, *(info.data.get(name) for name in ("openai_api_key", "next_openai_base_url", "openai_base_url")))
+        if info.data.get("next_embedding_provider") == "openai" and not any(given):
+            raise ValueError("is needed for CB_NEXT_EMBEDDING_PROVIDER=openai; or set CB_NEXT_OPENAI_BASE_URL to your own server")
+        return value
+
+    @field_validator("embedding_model", "embedding_dimensions", "next_embedding_model", "next_embedding_dimensions")
     @classmethod
     def _only_for_openai(cls, value: Any, info: ValidationInfo) -> Any:
-        if value not in (None, LOCAL_MODEL, 384) and info.data.get("embedding_provider") == "local":
-            raise ValueError(f"is for CB_EMBEDDING_PROVIDER=openai; the local model is {LOCAL_MODEL} with 384 numbers")
+        provider = "next_embedding_provider" if str(info.field_name).startswith("next_") else "embedding_provider"
+        if value not in (None, LOCAL_MODEL, 384) and info.data.get(provider) == "local":
+            raise ValueError(f"is for {variable_of(provider)}=openai; the local model is {LOCAL_MODEL} with 384 numbers")
         return value
 
 

@@ -10,7 +10,7 @@ import structlog
 
 from app.config import Settings
 from app.embedded import EmbeddedDatabase, embedded_database_url
-from app.providers.factory import make_embedder
+from app.providers.factory import make_embedder, make_next_embedder
 from retrieval.database import Database
 from retrieval.errors import DatabaseUnavailable
 from retrieval.migrations import prepare
@@ -72,14 +72,19 @@ async def open_store(settings: Settings, observer: Observer | None = None) -> As
         embedder = make_embedder(settings)
         if embedder is not None:
             stack.push_async_callback(embedder.close)
+        following = make_next_embedder(settings)
+        if following is not None:
+            stack.push_async_callback(following.close)
         base = await prepare(
             direct,
             search_config=settings.fts_config,
             embedding_model=embedder.model if embedder else None,
             dimensions=embedder.dimensions if embedder else None,
             jit=settings.db_jit,
+            also=(following.model, following.dimensions) if following else None,
         )
         database = await Database.open(url, direct_url=direct, size=settings.pool_size, statement_cache=settings.statement_cache)
         stack.push_async_callback(database.close)
         tuning = tuning_of(settings)
-        yield Store(database, base, tuning, embedder, observer or Unobserved(), QuestionVectors(tuning.question_vectors))
+        vectors = QuestionVectors(tuning.question_vectors)
+        yield Store(database, base, tuning, embedder, observer or Unobserved(), vectors, following)

@@ -47,6 +47,9 @@ class Telemetry:
         self._known_stages: dict[str, Histogram] = {}
         self.in_flight = Gauge("contextql_in_flight", "Operations running now", registry=self.registry)
         self.sockets = Gauge("contextql_sockets", "WebSockets open now", registry=self.registry)
+        self.unindexed_vectors = Gauge(
+            "contextql_unindexed_vectors", "Vectors compared one by one for want of an index", registry=self.registry
+        )
 
     def stage(self, name: str, seconds: float) -> None:
         """Record how long a stage took; `name` is one of the closed set of stage names."""

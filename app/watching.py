@@ -18,3 +18,7 @@ class Watching:
     def provider_call(self, name: str, texts: int, seconds: float) -> None:
         """A call to a provider."""
         self._telemetry.stage(f"provider:{name}", seconds)
+
+    def unindexed(self, vectors: int) -> None:
+        """Vectors that are compared one by one for want of an index."""
+        self._telemetry.unindexed_vectors.set(vectors)

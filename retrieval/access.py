@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from retrieval.errors import NamespaceNotFound
+from retrieval.model import Model
 
 ROLES = ("READER", "PERSONAL_DATA", "WRITER", "ADMIN")
 WHOLE = frozenset({"WRITER", "ADMIN"})
@@ -41,6 +42,8 @@ class Caller:
     spaces: tuple[Space, ...]
     epoch: int
     now: datetime
+    model: Model | None = None
+    """The model of vectors that the base holds."""
 
     def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from retrieval.access import Access, Caller, Space
 from retrieval.database import Connection, Record
 from retrieval.errors import DeadlineExceeded, Unauthenticated
+from retrieval.model import Model, model_of, models_of
 from retrieval.sql import guarded, statement
 from retrieval.store import Store
 
@@ -68,7 +69,13 @@ class Rights:
             spaces=tuple(Space(ns, name, title, frozenset(roles)) for ns, name, title, roles in row["spaces"]),
             epoch=row["epoch"],
             now=row["now"],
+            model=model_of(row["model_number"], row["embedding_model"], row["embedding_size"]),
         )
+
+    async def current_model(self) -> Model | None:
+        """The model of vectors that the base holds now."""
+        async with self.store.database.reading(self.seconds_left()) as connection:
+            return (await models_of(connection)).current
 
     async def resolve_access(self, connection: Connection, caller: Caller) -> Access:
         """What the caller may see; its epoch tells whether it belongs to the same moment as the caller."""

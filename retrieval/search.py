@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from retrieval.access import Space
 from retrieval.adaptive import adaptive_weights
@@ -17,6 +16,7 @@ from retrieval.fusion import evidence_of, fold, fuse
 from retrieval.highlights import Highlight, highlights_of
 from retrieval.identifiers import find_identifiers
 from retrieval.loader import Loader
+from retrieval.model import Model, ModelChanged, QuestionVector
 from retrieval.primitives.graph import Steps, walk
 from retrieval.primitives.graph import graph as graph_primitive
 from retrieval.primitives.lexical import Words, matched_identifiers, words_of
@@ -89,15 +89,13 @@ class Search:
         self.reader = session.reader(spaces)
         self.marks: Loader[tuple[int, int], list[Highlight]] = Loader(session.work, self._marks)
         tuning = session.store.tuning
+        self._lost: Degradation | None = None
         self.pool = min(tuning.pool_most, max(tuning.pool_least, question.k * max(2, len(question.namespaces or ()))))
 
     @stage
-    async def embedding(self) -> np.ndarray | Degradation:
+    async def embedding(self) -> QuestionVector | Degradation:
         """The vector of the question, or why there is none: the search goes on without it."""
-        try:
-            return await self.session.question_vector(self.question.text)
-        except (ProviderUnavailable, DeadlineExceeded) as error:
-            return Degradation("embedding", error.code, error.message)
+        return await self._embedded()
 
     @stage
     async def vector_pool(self) -> Ranking:
@@ -105,7 +103,14 @@ class Search:
         embedding = await self.embedding
         if isinstance(embedding, Degradation):
             return Ranking(Channel.VECTOR, (), self.pool)
-        return await vector_primitive(self.reader, embedding, self.pool, self.question.filter)
+        try:
+            return await vector_primitive(self.reader, embedding, self.pool, self.question.filter)
+        except ModelChanged as changed:  # between the first statement of the request and this one
+            anew = await self._embedded(changed.current)
+        if isinstance(anew, Degradation):
+            self._lost = anew
+            return Ranking(Channel.VECTOR, (), self.pool)
+        return await vector_primitive(self.reader, anew, self.pool, self.question.filter)
 
     @stage
     async def words(self) -> Words:
@@ -224,7 +229,17 @@ class Search:
         if Primitive.VECTOR not in self.question.channels:
             return []
         embedding = await self.embedding
-        return [embedding] if isinstance(embedding, Degradation) else []
+        if "vector_pool" in self.__dict__:  # it is under way anyway, and may have met another model than the request began with
+            with suppress(Exception):  # what breaks the list is told by the list
+                await self.vector_pool
+        lost = embedding if isinstance(embedding, Degradation) else self._lost
+        return [] if lost is None else [lost]
+
+    async def _embedded(self, model: Model | None = None) -> QuestionVector | Degradation:
+        try:
+            return await self.session.question_vector(self.question.text, model)
+        except (ProviderUnavailable, DeadlineExceeded) as error:
+            return Degradation("embedding", error.code, error.message)
 
     async def _at(self) -> datetime:
         """The instant that facts and attributes are taken at."""

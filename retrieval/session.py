@@ -9,8 +9,6 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from retrieval.access import Access, Caller, Space
 from retrieval.aggregation import Aggregation
 from retrieval.catalogue import Catalogue
@@ -19,6 +17,8 @@ from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailab
 from retrieval.knowledge import Knowledge
 from retrieval.listing import Listing, ListQuestion
 from retrieval.loader import Loader
+from retrieval.model import Model, QuestionVector, VectorValues
+from retrieval.ports import Embedder, Vectors
 from retrieval.question import Question, check_namespaces
 from retrieval.reader import Identity, Reader, Rights
 from retrieval.search import Search
@@ -44,7 +44,7 @@ class Session:
         self._subgraphs: dict[GraphQuestion, Subgraph] = {}
         self._listings: dict[ListQuestion, Listing] = {}
         self._countings: dict[Aggregation, Counting] = {}
-        self._vectors: Loader[str, np.ndarray] = Loader(self.work, self._embed)
+        self._vectors: Loader[tuple[Model, str], VectorValues] = Loader(self.work, self._embed)
         self._catalogue: Catalogue | None = None
 
     async def close(self) -> None:
@@ -140,20 +140,29 @@ class Session:
         """The state of some namespaces."""
         return Knowledge(self, await self.spaces(names))
 
-    async def question_vector(self, text: str) -> np.ndarray:
-        """The vector of a question by the base's model; several of one request become one call."""
-        if self.store.embedder is None:
-            raise ProviderUnavailable("CB_EMBEDDING_PROVIDER is none: there is no search by meaning.")
-        known = self.store.question_vectors.get(self.store.embedder.model, text)
-        if known is not None:
-            return known
-        vector = await self._vectors.one(text)
-        assert vector is not None
-        return vector
+    async def question_vector(self, text: str, model: Model | None = None) -> QuestionVector:
+        """The vector of a question by the model that holds the base, or by one that is named; several become one call.
 
-    async def _embed(self, texts: list[str]) -> Mapping[str, np.ndarray]:
-        embedder = self.store.embedder
-        assert embedder is not None
+        Raises `ProviderUnavailable` when this process cannot ask that model.
+        """
+        model = model or (await self.caller).model
+        embedder = self.store.embedder_of(model)
+        assert model is not None
+        known = self.store.question_vectors.get(embedder.model, text)
+        if known is None or len(known) != model.dimensions:
+            known = await self._vectors.one((model, text))
+        assert known is not None
+        return QuestionVector(known, model)
+
+    async def _embed(self, keys: list[tuple[Model, str]]) -> Mapping[tuple[Model, str], VectorValues]:
+        found: dict[tuple[Model, str], VectorValues] = {}
+        for model in dict.fromkeys(model for model, _ in keys):
+            texts = [text for other, text in keys if other == model]
+            vectors = await self._embed_with(self.store.embedder_of(model), texts)
+            found.update(zip(((model, text) for text in texts), vectors, strict=True))
+        return found
+
+    async def _embed_with(self, embedder: Embedder, texts: list[str]) -> Vectors:
         started = perf_counter()
         limit = min(self.store.tuning.embedding_seconds, self.rights.seconds_left())
         try:
@@ -166,10 +175,9 @@ class Session:
             raise ProviderUnavailable("The embedding of the question failed.") from error
         finally:
             self.store.observer.provider_call("embed_questions", len(texts), perf_counter() - started)
-        found: dict[str, np.ndarray] = dict(zip(texts, vectors, strict=True))
-        for text, vector in found.items():
+        for text, vector in zip(texts, vectors, strict=True):
             self.store.question_vectors.put(embedder.model, text, vector)
-        return found
+        return vectors
 
     def description(self) -> dict[str, Any]:
         """Who asked and how much was done, for the access line; never what was asked."""

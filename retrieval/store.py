@@ -10,17 +10,21 @@ from typing import Protocol
 import numpy as np
 
 from retrieval.database import Database
+from retrieval.errors import ProviderUnavailable
 from retrieval.migrations import Base
+from retrieval.model import Model
 from retrieval.ports import Embedder
 from retrieval.tuning import Tuning
 
 
 class Observer(Protocol):
-    """Is told of each statement and provider call, with how long it took."""
+    """Is told of each statement and provider call, with how long it took, and of vectors that should have an index."""
 
     def statement(self, name: str, seconds: float) -> None: ...
 
     def provider_call(self, name: str, texts: int, seconds: float) -> None: ...
+
+    def unindexed(self, vectors: int) -> None: ...
 
 
 class Unobserved:
@@ -31,6 +35,9 @@ class Unobserved:
 
     def provider_call(self, name: str, texts: int, seconds: float) -> None:
         """Ignore a call."""
+
+    def unindexed(self, vectors: int) -> None:
+        """Ignore how many vectors are compared one by one for want of an index."""
 
 
 class QuestionVectors:
@@ -70,3 +77,23 @@ class Store:
     embedder: Embedder | None
     observer: Observer = field(default_factory=Unobserved)
     question_vectors: QuestionVectors = field(default_factory=lambda: QuestionVectors(4_096))
+    next_embedder: Embedder | None = None
+    """The provider of the model that the base is being re-embedded with, or was before: whichever holds it is asked."""
+
+    def embedder_of(self, model: Model | None) -> Embedder:
+        """The provider of the model that holds the base; raises `ProviderUnavailable` when this process has none."""
+        for embedder in (self.embedder, self.next_embedder):
+            if (
+                embedder is not None
+                and model is not None
+                and (embedder.model, embedder.dimensions) == (model.name, model.dimensions)
+            ):
+                return embedder
+        if self.embedder is None:
+            raise ProviderUnavailable("CB_EMBEDDING_PROVIDER is none: there is no search by meaning.")
+        if model is None:
+            raise ProviderUnavailable("The base holds no vectors yet: there is no search by meaning.")
+        raise ProviderUnavailable(
+            f"The base holds vectors of {model.name} ({model.dimensions} numbers), the server is set up for "
+            f"{self.embedder.model} ({self.embedder.dimensions}): there is no search by meaning until it is set up anew."
+        )

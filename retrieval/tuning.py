@@ -26,6 +26,8 @@ class Tuning:
 
     # Vector: exact up to this many visible fragments, the index above (measured: keeps recall at 10 % correlated rights)
     exact_most: int = 20_000
+    # From this many vectors on an index over them is kept, so that it is there before it is asked
+    index_from: int = 10_000
     # Read beyond the pool inside the index scan so that ties at its end are broken by id
     index_spare: int = 8
 
@@ -119,11 +121,29 @@ CLAIM_SECONDS = 60.0
 EMBEDDING_DELAY = 2.0
 EMBEDDING_DELAY_MOST = 3_600.0
 OUTAGE_DELAY_MOST = 60.0
+# A vector of a text that was replaced is forgotten after this long, so many at a time: texts come back
+FORMER_VECTOR_SECONDS = 86_400.0
+FORMER_VECTORS_AT_ONCE = 5_000
 # Worker: seconds between looks at an empty queue, of a lease, before listening again; the share of time that statistics may take
 POLL_SECONDS = 1.0
 LEASE_SECONDS = 60.0
 LISTEN_AGAIN_SECONDS = 30.0
 STATISTICS_SHARE = 0.05
+# Index over vectors: it waits for a load until this share of what is there is still to come, but not for longer than this;
+# it is dropped for a load this many times as large as what is there (and of so many fragments); looked at every so many polls
+INDEX_WAITING_SHARE = 0.1
+INDEX_WAIT_SECONDS = 600.0
+INDEX_DROP_FROM, INDEX_DROP_RATIO = 1_000, 4
+INDEX_POLLS = 10
+# What a build needs for one vector beside two bytes a number: 1,000 measured with m = 24 (docs/measurements.md)
+BYTES_PER_INDEXED_VECTOR = 1_000
+# Re-embedding: seconds of its lease and between renewals; how long a moment's lock is waited for, and how often it is tried;
+# how many fragments may wait for their vector at the switch because they were written a moment ago; how often in a row a provider
+# may fail
+REEMBEDDING_LEASE_SECONDS, REEMBEDDING_RENEW_SECONDS = 20.0, 5.0
+LOCK_MILLISECONDS, LOCK_TRIES = 300, 200
+SWITCH_WAITING_MOST = 100
+REEMBEDDING_FAILURES_MOST = 5
 # Documents of a folder that are stored at the same time
 FOLDER_WRITERS = 3
 # A fragment with this many failed attempts is named by `contextql doctor`

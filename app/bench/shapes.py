@@ -70,18 +70,19 @@ def pairs_of(statements: dict[str, Statement], vector: HalfVector) -> dict[str, 
     spaces, acls, _, rare, words, weights, *_ = lexical.values
     found = statements["vector_exact"] if "vector_exact" in statements else statements["vector_near"]
     bound = (*found.values[:3], vector, POOL, *found.values[5:13])
+    model = found.values[-1]
     scored = scored_by_idf(len(words))
     parameters = [value for pair in zip(weights, words, strict=True) for value in pair]
     one = fused_shape(len(words))
 
     async def both(connection: Connection) -> None:
-        await connection.fetch(guarded("vector_near"), *bound, Tuning().index_spare)
+        await connection.fetch(guarded("vector_near"), *bound, Tuning().index_spare, model)
         await connection.fetch(lexical.text, *lexical.values)
 
     return {
-        "vector-exact": (ran(guarded("vector_exact"), *bound), ran(EXACT, vector, spaces, acls, POOL)),
+        "vector-exact": (ran(guarded("vector_exact"), *bound, model), ran(EXACT, vector, spaces, acls, POOL)),
         "vector-near": (
-            ran(guarded("vector_near"), *bound, Tuning().index_spare),
+            ran(guarded("vector_near"), *bound, Tuning().index_spare, model),
             ran(NEAR, vector, spaces, acls, POOL),
         ),
         "lexical": (ran(lexical.text, *lexical.values), ran(scored, rare, spaces, acls, POOL, *parameters)),

@@ -8,6 +8,12 @@ from app.providers.openai import OpenAIEmbedder
 from retrieval.ports import Embedder
 
 
+def make_next_embedder(settings: Settings) -> Embedder | None:
+    """The provider of the model that the base is re-embedded with, if one is named; whoever makes it closes it."""
+    following = settings.next_embedding()
+    return None if following is None else make_embedder(following)
+
+
 def make_embedder(settings: Settings) -> Embedder | None:
     """The provider, or None for `CB_EMBEDDING_PROVIDER=none`; whoever makes it closes it."""
     if settings.embedding_provider == "none":

@@ -12,11 +12,14 @@ import numpy as np
 from pgvector import HalfVector
 
 from retrieval.database import Connection, Database
+from retrieval.errors import Conflict
 from retrieval.identifiers import find_identifiers
 from retrieval.ingest.edges import refresh_edges
 from retrieval.ingest.indexing import indexed
 from retrieval.ingest.sql import statement
+from retrieval.ingest.vector_index import build_index
 from retrieval.keys import key_digest
+from retrieval.model import models_held
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
 
 Vector = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -39,11 +42,19 @@ class Prepared:
 
 
 async def load(database: Database, ns: int, documents: Iterable[Prepared]) -> AsyncIterator[dict[int, str]]:
-    """Store documents batch by batch, one transaction each; gives the keys of a batch by fragment. Keys must be new."""
-    left = iter(documents)
+    """Store documents batch by batch, one transaction each; gives the keys of a batch by fragment. Keys must be new.
+
+    Raises `Conflict` when the base is given another model meanwhile: the vectors would not be of it.
+    """
+    left, began_with = iter(documents), None
     while batch := list(islice(left, FRAGMENTS_PER_STATEMENT)):
         async with database.writing() as connection:
+            model = (await models_held(connection)).current
+            began_with = began_with or model
+            if model != began_with:
+                raise Conflict("The base was re-embedded with another model meanwhile; load again.")
             stored = await store(connection, ns, batch)
+            await connection.execute(statement("mark_due"), ns)
         yield stored
 
 
@@ -77,17 +88,14 @@ async def link(database: Database, ns: int, links: Sequence[tuple[str, str]]) ->
 
 @asynccontextmanager
 async def index_built_at_the_end(database: Database) -> AsyncIterator[None]:
-    """Drop the index over vectors and build it again at the end: ten times as fast as filling it (research/postgres.md 6).
+    """Have no index over vectors meanwhile, and one at the end however few there are: several times as fast as filling it.
 
     For a base that nobody else uses.
     """
     async with database.writing() as connection:
-        index = await connection.fetchval("select pg_get_indexdef('fragment_vector_near'::regclass)")
-        await connection.execute("drop index fragment_vector_near")
+        await connection.execute("drop index if exists fragment_vector_near")
     yield
-    async with database.writing() as connection:
-        await connection.execute("set local statement_timeout = 0")
-        await connection.execute(index)
+    await build_index(database)
 
 
 async def refresh_plans(database: Database) -> None:

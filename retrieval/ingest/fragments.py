@@ -11,12 +11,14 @@ from retrieval.ingest.links import Link
 from retrieval.ingest.splitting import Piece
 from retrieval.ingest.sql import statement
 from retrieval.keys import key_digest
-from retrieval.migrations import Base
+from retrieval.model import Models
 from retrieval.store import digest_of
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
 
 
-async def replace_text(connection: Connection, base: Base, ns: int, entity_id: int, acl_id: int, document: Document) -> list[int]:
+async def replace_text(
+    connection: Connection, models: Models, ns: int, entity_id: int, acl_id: int, document: Document
+) -> list[int]:
     """Store the pieces and links of a document in place of those before, inside the caller's transaction.
 
     Gives the facts that were retracted; their edges are for the end of the transaction.
@@ -24,7 +26,8 @@ async def replace_text(connection: Connection, base: Base, ns: int, entity_id: i
     await clear_text(connection, ns, entity_id)
     for start in range(0, len(document.pieces), FRAGMENTS_PER_STATEMENT):
         pieces = document.pieces[start : start + FRAGMENTS_PER_STATEMENT]
-        await insert_pieces(connection, base, ns, entity_id, acl_id, document, pieces)
+        await insert_pieces(connection, models, ns, entity_id, acl_id, document, pieces)
+    await connection.execute(statement("mark_former_vectors"), ns, entity_id, *digests_of(models, document))
     return await replace_links(connection, ns, entity_id, document.key, document.links)
 
 
@@ -36,7 +39,7 @@ async def clear_text(connection: Connection, ns: int, entity_id: int) -> None:
 
 
 async def insert_pieces(
-    connection: Connection, base: Base, ns: int, entity_id: int, acl_id: int, document: Document, pieces: Sequence[Piece]
+    connection: Connection, models: Models, ns: int, entity_id: int, acl_id: int, document: Document, pieces: Sequence[Piece]
 ) -> None:
     """Store pieces with their words; each gets the vector kept for its text, or a place in the queue."""
     forms = {piece.ordinal: indexed(document.title, piece.heading, piece.text) for piece in pieces}
@@ -45,12 +48,22 @@ async def insert_pieces(
         [piece.ordinal for piece in pieces], [piece.heading for piece in pieces], [piece.text for piece in pieces],
         ["\n".join(piece.identifiers) for piece in pieces], [forms[piece.ordinal].words for piece in pieces],
     )  # fmt: skip
-    if base.embedding_model is None or base.dimensions is None:
+    model = models.current
+    if model is None:
         return
-    digests = {row["fragment_id"]: digest_of(base.embedding_model, forms[row["ordinal"]].embedded) for row in rows}
-    reused = await connection.fetch(statement("reuse_vectors"), ns, entity_id, acl_id, list(digests), list(digests.values()))
+    digests = {row["fragment_id"]: digest_of(model.name, forms[row["ordinal"]].embedded) for row in rows}
+    given = list(digests), list(digests.values()), model.number
+    reused = await connection.fetch(statement("reuse_vectors"), ns, entity_id, acl_id, *given)
     missing = digests.keys() - {row["fragment_id"] for row in reused}
     await connection.execute(statement("enqueue"), ns, sorted(missing))
+
+
+def digests_of(models: Models, document: Document) -> tuple[list[int], list[bytes]]:
+    """What the vectors of a document are kept by: number of the model and digest of the text, for each model of the base."""
+    known = [model for model in (models.current, models.following) if model is not None]
+    texts = [indexed(document.title, piece.heading, piece.text).embedded for piece in document.pieces] if known else []
+    pairs = [(model.number, digest_of(model.name, text)) for model in known for text in texts]
+    return [number for number, _ in pairs], [digest for _, digest in pairs]
 
 
 async def replace_links(connection: Connection, ns: int, entity_id: int, key: str, links: Sequence[Link]) -> list[int]:

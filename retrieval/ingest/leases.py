@@ -7,10 +7,10 @@ from retrieval.ingest.sql import statement
 from retrieval.tuning import LEASE_SECONDS
 
 
-async def take_lease(database: Database, name: str, holder: str) -> bool:
+async def take_lease(database: Database, name: str, holder: str, seconds: float = LEASE_SECONDS) -> bool:
     """Take or renew a lease; false when another process holds it."""
     async with database.writing() as connection:
-        return await connection.fetchval(statement("take_lease"), name, holder, LEASE_SECONDS) is not None
+        return await connection.fetchval(statement("take_lease"), name, holder, seconds) is not None
 
 
 async def drop_lease(database: Database, name: str, holder: str) -> None:

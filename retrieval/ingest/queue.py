@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -12,10 +12,11 @@ from time import perf_counter
 import numpy as np
 from pgvector import HalfVector
 
-from retrieval.database import Database, Record
+from retrieval.database import Connection, Database, Record
 from retrieval.errors import ProviderUnavailable
 from retrieval.ingest.indexing import indexed
 from retrieval.ingest.sql import statement
+from retrieval.model import Model, models_held, models_of
 from retrieval.ports import Embedder
 from retrieval.retrying import retried
 from retrieval.store import Store, digest_of
@@ -33,6 +34,14 @@ class Waiting:
     digest: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """A model of the base with the provider that speaks for it."""
+
+    embedder: Embedder
+    model: Model
+
+
 @dataclass(slots=True)
 class Made:
     """What a batch came to: vectors by digest, reasons of failure by digest, and whether the provider seems away."""
@@ -45,18 +54,23 @@ class Made:
 async def embed_pending(store: Store, batch: int) -> int:
     """Claim up to `batch` fragments and embed them; gives how many were claimed, 0 when none is due.
 
-    Without a provider nothing is claimed: the fragments wait until one is configured.
+    Without a provider of the base's model nothing is claimed: the fragments wait until one is configured.
     """
-    if store.embedder is None or store.base.dimensions is None:
-        return 0
     async with store.database.writing() as connection:
+        model = (await models_of(connection)).current
+        try:
+            embedder = store.embedder_of(model)
+        except ProviderUnavailable:
+            return 0
         claimed = await connection.fetch(statement("claim"), batch, CLAIM_SECONDS)
+    assert model is not None
     spaces: dict[int, dict[int, int]] = {}
     for row in claimed:
         spaces.setdefault(row["ns"], {})[row["fragment_id"]] = row["attempts"]
     try:
         for ns, attempts in sorted(spaces.items()):
-            await embed_claimed(store, store.embedder, ns, attempts)
+            if not await embed_claimed(store, Embedding(embedder, model), ns, attempts):
+                await release(store.database, {ns: attempts})
     except BaseException:
         with suppress(Exception):
             await asyncio.shield(release(store.database, spaces))
@@ -78,13 +92,22 @@ async def pending(database: Database, spaces: Sequence[int]) -> int:
         return count
 
 
-async def embed_claimed(store: Store, embedder: Embedder, ns: int, attempts: dict[int, int]) -> None:
-    """Embed the claimed fragments of one namespace, each text once, and store what succeeded."""
+async def embed_claimed(store: Store, embedding: Embedding, ns: int, attempts: dict[int, int]) -> bool:
+    """Embed the claimed fragments of one namespace, each text once, and store what succeeded.
+
+    False when the base was given another model meanwhile: then nothing is stored.
+    """
+    number = embedding.model.number
     async with store.database.reading() as connection:
         rows = await connection.fetch(statement("texts_to_embed"), ns, list(attempts))
-        waiting = [waiting_of(embedder.model, row, attempts) for row in rows]
-        kept = await connection.fetch(statement("kept_vectors"), ns, [one.digest for one in waiting])
-    known = {row["digest"] for row in kept}
+        waiting = [waiting_of(embedding.model.name, row, attempts) for row in rows]
+        kept = await connection.fetch(statement("kept_vectors"), ns, [one.digest for one in waiting], number)
+    made = await make_missing(store, embedding.embedder, waiting, {row["digest"] for row in kept})
+    return await retried(lambda: write(store.database, ns, number, list(attempts), waiting, made))
+
+
+async def make_missing(store: Store, embedder: Embedder, waiting: Sequence[Waiting], known: Collection[bytes]) -> Made:
+    """Embed the texts that have no vector yet, each once."""
     texts = {one.digest: one.text for one in waiting if one.digest not in known}
     made = Made()
     todo = list(texts.items())
@@ -92,7 +115,7 @@ async def embed_claimed(store: Store, embedder: Embedder, ns: int, attempts: dic
         size = embedder.batch_size  # it shrinks when the provider takes fewer
         await make(store, embedder, todo[:size], made)
         todo = todo[size:]
-    await retried(lambda: write(store.database, ns, list(attempts), waiting, made))
+    return made
 
 
 def waiting_of(model: str, row: Record, attempts: dict[int, int]) -> Waiting:
@@ -141,25 +164,40 @@ def checked(embedder: Embedder, vectors: np.ndarray, count: int) -> np.ndarray:
     return vectors
 
 
-async def write(database: Database, ns: int, claimed: list[int], waiting: list[Waiting], made: Made) -> None:
-    """Store vectors and take their fragments out of the queue; the others wait longer. One transaction."""
-    owners = {one.digest: one.entity_id for one in waiting}
-    embedded = [one for one in waiting if one.digest not in made.failures]
+async def write(database: Database, ns: int, number: int, claimed: list[int], waiting: list[Waiting], made: Made) -> bool:
+    """Store vectors and take their fragments out of the queue; the others wait longer. One transaction.
+
+    False, and nothing is stored, when the base holds another model than the one of this number by now.
+    """
     failed = [one for one in waiting if one.digest in made.failures]
     async with database.writing() as connection:
-        # An embedding that is being written and a permission set that is being changed wait for each other here.
-        await connection.fetch(statement("hold_fragments"), ns, [one.fragment_id for one in embedded])
+        model = (await models_held(connection)).current
+        if model is None or model.number != number:
+            return False
+        held = await keep(connection, ns, number, waiting, made)
         await connection.execute(
-            statement("keep_vectors"), ns, list(made.vectors),
-            [HalfVector(vector) for vector in made.vectors.values()], [owners[digest] for digest in made.vectors],
-        )  # fmt: skip
-        await connection.execute(
-            statement("put_vectors"), ns, [one.fragment_id for one in embedded], [one.digest for one in embedded]
+            statement("put_vectors"), ns, [one.fragment_id for one in held], [one.digest for one in held], number
         )
         await connection.execute(statement("dequeue"), ns, claimed)
         for one in failed:
             seconds = delay(one.attempts, OUTAGE_DELAY_MOST if not made.vectors else EMBEDDING_DELAY_MOST)
             await connection.execute(statement("postpone"), ns, [one.fragment_id], [seconds], made.failures[one.digest])
+    return True
+
+
+async def keep(connection: Connection, ns: int, number: int, waiting: Sequence[Waiting], made: Made) -> list[Waiting]:
+    """Keep new vectors by their texts; gives the fragments that stand and can have one, held until the transaction ends."""
+    embedded = [one for one in waiting if one.digest not in made.failures]
+    # An embedding that is being written and a permission set that is being changed wait for each other here.
+    rows = await connection.fetch(statement("hold_fragments"), ns, [one.fragment_id for one in embedded])
+    standing = {row["fragment_id"] for row in rows}
+    held = [one for one in embedded if one.fragment_id in standing]
+    owners = {one.digest: one.entity_id for one in held if one.digest in made.vectors}
+    await connection.execute(
+        statement("keep_vectors"), ns, list(owners), [HalfVector(made.vectors[digest]) for digest in owners],
+        list(owners.values()), number,
+    )  # fmt: skip
+    return held
 
 
 def delay(attempts: int, most: float) -> float:

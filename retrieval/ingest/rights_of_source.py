@@ -10,6 +10,7 @@ from retrieval.database import Connection
 from retrieval.errors import BadInput
 from retrieval.ingest.source_input import SourceInput
 from retrieval.ingest.sql import statement
+from retrieval.model import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,7 @@ def rights_hold(stored: Stored, source: SourceInput) -> bool:
     return restricted and (source.readers is None or frozenset(source.readers) == stored.readers)
 
 
-async def apply_rights(
-    connection: Connection, ns: int, stored: Stored, source: SourceInput, has_vectors: bool
-) -> tuple[int, bool]:
+async def apply_rights(connection: Connection, ns: int, stored: Stored, source: SourceInput, models: Models) -> tuple[int, bool]:
     """Put the given rights into force; gives the permission set, and whether anybody's rights changed."""
     if rights_hold(stored, source):
         return stored.acl_id, False
@@ -39,7 +38,7 @@ async def apply_rights(
         raise BadInput("`readers` go with a restricted source; set `restricted: true` or leave them out.")
     acl_id = await permission_set(connection, stored.acl_id, restricted)
     if acl_id != stored.acl_id:
-        await move(connection, ns, stored.entity_id, acl_id, has_vectors)
+        await move(connection, ns, stored.entity_id, acl_id, models)
         await connection.execute(statement("drop_acl"), ns, stored.acl_id)
     if restricted and source.readers is not None:
         await replace_readers(connection, ns, acl_id, source.readers)
@@ -56,12 +55,13 @@ async def permission_set(connection: Connection, acl_id: int, restricted: bool) 
     return number
 
 
-async def move(connection: Connection, ns: int, entity_id: int, acl_id: int, has_vectors: bool) -> None:
+async def move(connection: Connection, ns: int, entity_id: int, acl_id: int, models: Models) -> None:
     """Give all rows of an entity another permission set.
 
-    Fragments come before vectors: a vector that is being written holds its fragment, and is seen by the last statement.
+    Fragments come before vectors: a vector that is being written holds its fragment, and is seen by the last statement. Vectors
+    of a model that the base is being re-embedded with are brought in line by the switch.
     """
-    for table in ("entity", "fragment", "fragment_lexemes", *(("fragment_vector",) if has_vectors else ())):
+    for table in ("entity", "fragment", "fragment_lexemes", *(("fragment_vector",) if models.current else ())):
         await connection.execute(statement(f"restrict_{table}"), ns, entity_id, acl_id)
 
 

@@ -20,6 +20,7 @@ from retrieval.ingest.source_input import SourceInput, checked, digest_of_source
 from retrieval.ingest.sql import statement
 from retrieval.keys import key_digest
 from retrieval.migrations import Base
+from retrieval.model import models_held
 from retrieval.outcomes import ItemResult, Outcome
 from retrieval.retrying import retried
 
@@ -82,15 +83,15 @@ async def write(
     database: Database, base: Base, caller: Caller, namespace: str, source: SourceInput, digest: bytes, document: Document
 ) -> tuple[int, Outcome]:
     """The transaction of one document; gives its entity and what became of it."""
-    has_vectors = base.dimensions is not None
     async with database.writing() as connection:
+        models = await models_held(connection)
         ns = await require(connection, caller, namespace, "WRITER")
         stored, created = await lock(connection, ns, source, document)
-        acl_id, rights_changed = await apply_rights(connection, ns, stored, source, has_vectors)
+        acl_id, rights_changed = await apply_rights(connection, ns, stored, source, models)
         text_changed, retracted = stored.digest != digest, list[int]()
         if text_changed:
             await put_entity(connection, ns, stored.entity_id, source, digest, document)
-            retracted = await replace_text(connection, base, ns, stored.entity_id, acl_id, document)
+            retracted = await replace_text(connection, models, ns, stored.entity_id, acl_id, document)
         if text_changed or rights_changed:
             await connection.execute(statement("mark_due"), ns)
         await refresh_edges(connection, ns, retracted)

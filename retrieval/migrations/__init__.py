@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import asyncpg
 
@@ -66,9 +67,13 @@ def migrations() -> list[Migration]:
 
 
 async def prepare(
-    url: str, *, search_config: str, embedding_model: str | None, dimensions: int | None, jit: bool = False
-) -> Base:
-    """Check the database, set it up and migrate it; raises `Unfit` with one line that names what is wrong."""
+    url: str, *, search_config: str, embedding_model: str | None, dimensions: int | None, jit: bool = False,
+    also: tuple[str, int] | None = None,
+) -> Base:  # fmt: skip
+    """Check the database, set it up and migrate it; raises `Unfit` with one line that names what is wrong.
+
+    `also` is a second model with its dimensions that the base may hold: the one it is re-embedded with.
+    """
     with translated():
         connection = await asyncpg.connect(url, timeout=10)
         try:
@@ -77,7 +82,7 @@ async def prepare(
                 await connection.execute("select pg_advisory_xact_lock($1)", LOCK)
                 await make_extensions(connection)
                 await migrate(connection)
-                base = await initialise(connection, search_config, embedding_model, dimensions)
+                base = await initialise(connection, search_config, embedding_model, dimensions, also)
                 await apply_settings(connection, {**SETTINGS, "jit": "on" if jit else "off"})
         finally:
             await connection.close()
@@ -142,7 +147,10 @@ async def migrate(connection: Connection) -> list[int]:
     return done
 
 
-async def initialise(connection: Connection, search_config: str, embedding_model: str | None, dimensions: int | None) -> Base:
+async def initialise(
+    connection: Connection, search_config: str, embedding_model: str | None, dimensions: int | None,
+    also: tuple[str, int] | None = None,
+) -> Base:  # fmt: skip
     """Store what the base is made with, or refuse what differs; makes the vector table for the model's dimensions."""
     row = await connection.fetchrow("select search_config::text, embedding_model, embedding_size, cursor_secret from base")
     if row["search_config"] is None:
@@ -152,31 +160,41 @@ async def initialise(connection: Connection, search_config: str, embedding_model
     if embedding_model is None:
         return Base(search_config, row["embedding_model"], row["embedding_size"], row["cursor_secret"])
     if row["embedding_model"] is None:
-        await make_vector_table(connection, int(dimensions or 0))
-        await connection.execute("update base set embedding_model = $1, embedding_size = $2", embedding_model, dimensions)
-    elif (row["embedding_model"], row["embedding_size"]) != (embedding_model, dimensions):
+        await connection.execute("lock table fragment in share row exclusive mode")  # waits for those who write fragments
+        await make_vector_table(connection, "fragment_vector", int(dimensions or 0))
+        await connection.execute(
+            "insert into embedding_queue (ns, fragment_id) select ns, fragment_id from fragment on conflict do nothing"
+        )
+        await connection.execute(
+            "update base set embedding_model = $1, embedding_size = $2, vector_table = to_regclass('fragment_vector')",
+            embedding_model, dimensions,
+        )  # fmt: skip
+    elif (row["embedding_model"], row["embedding_size"]) not in ((embedding_model, dimensions), also):
         raise Unfit(
             f"The base holds vectors of {row['embedding_model']} ({row['embedding_size']} dimensions), the configuration names "
-            f"{embedding_model} ({dimensions}): set CB_EMBEDDING_PROVIDER and CB_EMBEDDING_MODEL back, or use a new base."
+            f"{embedding_model} ({dimensions}): set CB_EMBEDDING_PROVIDER and CB_EMBEDDING_MODEL back, or use a new base; "
+            "`contextql reembed` changes the model of a base."
         )
+    else:
+        embedding_model, dimensions = row["embedding_model"], row["embedding_size"]
     return Base(search_config, embedding_model, dimensions, row["cursor_secret"])
 
 
-async def make_vector_table(connection: Connection, dimensions: int) -> None:
-    """Make the table of vectors and put every fragment that is there already into the queue."""
+VectorTable = Literal["fragment_vector", "fragment_vector_next"]
+
+
+async def make_vector_table(connection: Connection, name: VectorTable, dimensions: int) -> None:
+    """Make a table of vectors, without the index over them: retrieval/ingest/vector_index.py builds it when there are many."""
     if not 1 <= dimensions <= 4_000:
         raise Unfit(f"Vectors of {dimensions} dimensions cannot be indexed; from 1 to 4000 can.")
     await connection.execute(
-        f"""create table fragment_vector (
+        f"""create table {name} (
                 ns int not null, fragment_id bigint not null, entity_id bigint not null, acl_id int not null,
                 embedding halfvec({dimensions}) not null,
                 primary key (ns, fragment_id),
                 foreign key (ns, fragment_id) references fragment on delete cascade);
-            create index fragment_vector_near on fragment_vector using hnsw (embedding halfvec_cosine_ops)
-                with (m = 24, ef_construction = 128);
-            create index fragment_vector_acl on fragment_vector (ns, acl_id);
-            create index fragment_vector_entity on fragment_vector (ns, entity_id);
-            insert into embedding_queue (ns, fragment_id) select ns, fragment_id from fragment on conflict do nothing"""  # noqa: S608 - a checked number
+            create index {name}_acl on {name} (ns, acl_id);
+            create index {name}_entity on {name} (ns, entity_id)"""
     )
 
 

@@ -1,4 +1,5 @@
--- Who a token stands for: principal, all groups at any depth, everyone, the namespaces it may read and the rights epoch.
+-- Who a token stands for: principal, all groups at any depth, everyone, the namespaces it may read; the rights epoch and the
+-- model of vectors of the same moment.
 -- $1 digest of the token (bytea, null without one), $2 whether to let in the local administrator
 with recursive who as (
     select p.principal_id, p.name, p.administrator
@@ -22,8 +23,9 @@ with recursive who as (
      group by n.ns
 )
 select w.principal_id, w.name, w.administrator, e.n as epoch, now() as now,
+       b.model_number, b.embedding_model, b.embedding_size,
        array(select principal_id from stands) as stands_for,
        array(select p.name from principal p where p.principal_id in (select principal_id from stands)
                 and p.principal_id is distinct from w.principal_id order by p.name) as groups,
        coalesce((select jsonb_agg(jsonb_build_array(ns, name, title, roles) order by name) from space), '[]') as spaces
-  from who w cross join rights_epoch e
+  from who w cross join rights_epoch e cross join base b

@@ -12,6 +12,8 @@ import pytest
 
 from app.cli.migrate import migrate
 from app.config import Settings
+from retrieval.database import Database
+from retrieval.ingest.vector_index import build_index
 from retrieval.migrations import SETTINGS, Unfit, settings_in_force
 from tests.fixtures.commands import blocks
 from tests.fixtures.databases import TestServer
@@ -54,6 +56,9 @@ async def test_an_ordinary_owner_of_a_database_can_migrate_it(database_server: T
 
 
 async def test_the_index_of_vectors_can_be_built_anew(base_url: str) -> None:
+    database = await Database.open(base_url, size=1)
+    await build_index(database)
+    await database.close()
     connection = await asyncpg.connect(base_url)
     try:
         before = await connection.fetchval("select pg_relation_filenode('fragment_vector_near')")

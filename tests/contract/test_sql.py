@@ -139,8 +139,8 @@ class Planted:
             "pending_embeddings": [],
             "sources": [spaces, entities],
             "sql": [ALWAYS, *OPEN_ENTITIES, 1_000],
-            "vector_exact": [vector, 400, True, *OPEN],
-            "vector_near": [vector, 400, True, *OPEN, 8],
+            "vector_exact": [vector, 400, True, *OPEN, 1],
+            "vector_near": [vector, 400, True, *OPEN, 8, 1],
         }
 
     def wanted(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, upsert_principals
 from retrieval.database import Database
 from retrieval.ingest.deleting import delete_entity
+from retrieval.ingest.vector_index import build_index
 from retrieval.sql import guarded
 from tests.fixtures.bases import Bases
 from tests.fixtures.desk import Desk, desk_at
@@ -70,6 +71,7 @@ async def fill(url: str) -> None:
     async with database.writing() as connection:
         await connection.execute("insert into fragment_statistics select ns, 0, count(*), 3 * count(*) from fragment group by ns")
     await grant(database, ADMIN, "small", TINY)
+    await build_index(database)
     await database.close()
 
 
@@ -117,7 +119,7 @@ async def test_a_large_pool_of_all_but_equal_vectors_is_full(filled: str) -> Non
         async with desk.store.database.reading() as connection:
             vector = HalfVector(np.ones(DIMENSIONS))
             rows = await connection.fetch(
-                guarded("vector_near"), [ns], [0], [ns], vector, 400, True, *[None] * 7, 8
+                guarded("vector_near"), [ns], [0], [ns], vector, 400, True, *[None] * 7, 8, 1
             )  # fmt: skip
         assert len({row["fragment_id"] for row in rows}) == 400
 
@@ -184,7 +186,7 @@ async def test_the_index_of_vectors_carries_the_search_of_large_bases(filled: st
         await connection.execute("analyze fragment_vector; set local enable_seqscan = off")  # it is small
         ns = [row["ns"] for row in await connection.fetch("select ns from namespace")]
         vector = HalfVector(HashEmbedder().vector("x"))
-        plan = await explained(connection, "vector_near", ns, vector, 40, True, *[None] * 7, 8)
+        plan = await explained(connection, "vector_near", ns, vector, 40, True, *[None] * 7, 8, 1)
         assert "fragment_vector_near" in plan
     await database.close()
 
