@@ -41,7 +41,7 @@ async def running_app(
 def application(settings: Settings, store: Store, telemetry: Telemetry, drain: Drain) -> Starlette:
     """The edge over a store."""
     sessions = Sessions(store, local_admin=settings.local_admin, seconds=settings.request_timeout)
-    telemetry.watch("contextql_pool_used", "Database connections in use", lambda: in_use(store))
+    telemetry.watch("contextql_pool_used", "Database connections in use", lambda: float(store.database.in_use()))
 
     async def ready() -> Sequence[str]:
         async with store.database.reading() as connection:
@@ -58,8 +58,3 @@ def application(settings: Settings, store: Store, telemetry: Telemetry, drain: D
         cors_origins=settings.cors_origins,
         describe=describe,
     )
-
-
-def in_use(store: Store) -> float:
-    """Connections that are not idle."""
-    return float(store.database.pool.get_size() - store.database.pool.get_idle_size())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import signal
 import socket
 import sys
@@ -28,6 +29,8 @@ SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES_MOST = 3
 """A worker that ends by itself is replaced, unless it ended this soon this often in a row: then something is wrong for good."""
 AGAIN_SECONDS = 0.5
+YOUNG_OBJECTS = 10_000
+"""How many objects are made between two looks for cycles: one request makes thousands, and hardly any cycle."""
 
 
 class CannotListen(ContextQLError):
@@ -51,6 +54,7 @@ async def serve(
     drain = Drain()
     async with running_app(settings, drain, prepare) as app:
         serving = server(app, drain, host=settings.host, port=port_of(listener), body_limit=settings.max_body)
+        leave_alone_what_stays()
         with signals_left_to_uvicorn():
             running = asyncio.create_task(serving.serve(sockets=[listener]))
             while not serving.started and not running.done():  # noqa: ASYNC110 - uvicorn has no event for it
@@ -59,6 +63,13 @@ async def serve(
                 announce()
             with refused(settings.host, port_of(listener)):
                 await running
+
+
+def leave_alone_what_stays() -> None:
+    """Keep the collector of cycles from going through the modules and the schema again and again while requests wait."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS)
 
 
 async def serve_many(settings: Settings, listener: socket.socket, announce: Callable[[], None]) -> None:

@@ -55,7 +55,6 @@ def page_info(edges: Sequence[Edge[Any]], has_next_page: bool, after: str | None
 class FragmentPage:
     """A page of an entity's fragments."""
 
-    info: Info
     entity: records.Entity
     edges: Sequence[Edge[records.Fragment]]
     page_info: PageInfo
@@ -65,16 +64,11 @@ class FragmentPage:
         """The fragments."""
         return [edge.node for edge in self.edges]
 
-    @property
-    def total_count(self) -> Any:
-        """How many fragments the entity has, counted only when it is asked."""
-        return count_fragments(self.info, self.entity)
 
-
-async def count_fragments(info: Info, entity: records.Entity) -> int:
-    """The visible fragments of an entity."""
+async def fragments_counted(root: FragmentPage, info: Info) -> int:
+    """The visible fragments of an entity, counted only when it is asked."""
     catalogue = await info.context.catalogue()
-    return await catalogue.fragment_counts.one((entity.ns, entity.entity_id)) or 0
+    return await catalogue.fragment_counts.one((root.entity.ns, root.entity.entity_id)) or 0
 
 
 def itself(root: Any) -> Any:
@@ -135,7 +129,7 @@ async def fragments(root: records.Entity | records.Source, info: Info, first: Fi
     position = -1 if after is None else read_cursor(secret, scope, after)[0]
     found = await (await info.context.catalogue()).fragments_of(entity, position, size + 1)
     edges = [Edge(make_cursor(secret, scope, [fragment.ordinal]), fragment) for fragment in found[:size]]
-    return FragmentPage(info, entity, edges, page_info(edges, len(found) > size, after))
+    return FragmentPage(entity, edges, page_info(edges, len(found) > size, after))
 
 
 def fact_id(root: records.Fact) -> str:

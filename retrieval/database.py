@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import asyncpg
 import orjson
@@ -28,6 +28,9 @@ AWAY = (
 """What asyncpg raises when the database is not there or went away."""
 CUT = ("clos", "not connected", "cannot switch to state")
 """What it says, in other errors, of a connection that was cut: closed already, or at the moment when its end is read."""
+AT_HAND_MOST = 4
+AT_HAND_USES = 1_000
+"""How often a connection is handed on before the pool looks at it again, so that it is replaced when it is old."""
 
 
 class Database:
@@ -38,6 +41,10 @@ class Database:
         self.url = url
         self.direct_url = direct_url
         self._acquire_seconds = acquire_seconds
+        self._at_hand: list[Connection] = []
+        """Connections that the last reader left whole: handing one on costs a fraction of a way through the pool."""
+        self._waiting = 0
+        self._handed_on = 0
 
     @classmethod
     async def open(
@@ -67,19 +74,21 @@ class Database:
     async def close(self) -> None:
         """Give back every connection; those still in use after two seconds are cut."""
         try:
+            while self._at_hand:
+                await self.pool.release(self._at_hand.pop())
             await asyncio.wait_for(self.pool.close(), 2)
         except (TimeoutError, *AWAY):
             self.pool.terminate()
 
     def reading(self, seconds: float | None = None) -> Acquired:
         """A connection for statements that write nothing."""
-        return Acquired(self.pool, self._limit(seconds))
+        return Acquired(self, self._limit(seconds))
 
     @asynccontextmanager
     async def snapshot(self, seconds: float | None = None) -> AsyncIterator[Connection]:
         """A connection inside one read-only snapshot: all its statements see the same moment."""
         async with (
-            Acquired(self.pool, self._limit(seconds)) as connection,
+            Acquired(self, self._limit(seconds)) as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
             yield connection
@@ -87,35 +96,65 @@ class Database:
     @asynccontextmanager
     async def writing(self, seconds: float | None = None) -> AsyncIterator[Connection]:
         """A connection inside a transaction that commits when the block ends well."""
-        async with Acquired(self.pool, self._limit(seconds)) as connection, connection.transaction():
+        async with Acquired(self, self._limit(seconds)) as connection, connection.transaction():
             yield connection
+
+    def in_use(self) -> int:
+        """Connections that somebody works with."""
+        taken: int = self.pool.get_size() - self.pool.get_idle_size()
+        return taken - len(self._at_hand)
+
+    async def acquire(self, seconds: float) -> Connection:
+        """A connection that nobody else has; raises `Overloaded` when none comes free in time."""
+        while self._at_hand:
+            connection = self._at_hand.pop()
+            if not connection.is_closed():
+                return connection
+            await self.pool.release(connection)
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(seconds):  # asyncpg's own limit starts a task each time
+                return await self.pool.acquire()
+        except TimeoutError:
+            raise Overloaded("All database connections are busy; try again in a moment.") from None
+        finally:
+            self._waiting -= 1
+
+    async def release(self, connection: Connection, whole: bool) -> None:
+        """Give a connection back; one that a statement may have left in a bad state is seen to by the pool."""
+        self._handed_on += 1
+        keep = whole and not self._waiting and len(self._at_hand) < AT_HAND_MOST and self._handed_on % AT_HAND_USES
+        if keep and not connection.is_closed():
+            self._at_hand.append(connection)
+        else:
+            await self.pool.release(connection)
 
     def _limit(self, seconds: float | None) -> float:
         return self._acquire_seconds if seconds is None else max(0.01, min(seconds, self._acquire_seconds))
 
 
 class Acquired:
-    """A connection of the pool for one block; what the driver raises inside comes out as a domain error."""
+    """A connection for one block; what the driver raises inside comes out as a domain error."""
 
-    __slots__ = ("_connection", "_limit", "_pool")
+    __slots__ = ("_connection", "_database", "_limit")
 
-    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], limit: float) -> None:
-        self._pool = pool
+    def __init__(self, database: Database, limit: float) -> None:
+        self._database = database
         self._limit = limit
-        self._connection: Connection | None = None
+        self._connection: Connection
 
     async def __aenter__(self) -> Connection:
-        with translated():
-            try:
-                async with asyncio.timeout(self._limit):  # asyncpg's own limit starts a task each time
-                    self._connection = await self._pool.acquire()
-            except TimeoutError:
-                raise Overloaded("All database connections are busy; try again in a moment.") from None
+        try:
+            self._connection = await self._database.acquire(self._limit)
+        except Exception as error:
+            raise_translated(error)
         return self._connection
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        with translated():
-            await self._pool.release(self._connection)
+        try:
+            await self._database.release(self._connection, whole=error is None)
+        except Exception as trouble:
+            raise_translated(trouble)
         ours = None if error is None else domain_error(error)
         if ours is not None:
             raise ours from error
@@ -138,10 +177,15 @@ def translated() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        ours = domain_error(error)
-        if ours is None:
-            raise
-        raise ours from error
+        raise_translated(error)
+
+
+def raise_translated(error: Exception) -> NoReturn:
+    """Raise the domain error that a driver error stands for, the cause kept; any other as it is."""
+    ours = domain_error(error)
+    if ours is None:
+        raise error
+    raise ours from error
 
 
 MEANINGS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], type[ContextQLError], str], ...] = (

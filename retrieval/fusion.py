@@ -10,13 +10,21 @@ from retrieval.ranking import Candidate, Channel, Hit, Ranking, Signal, SignalKi
 
 def fuse(rankings: Sequence[Ranking], weight: Callable[[Channel], float], constant: int = 60) -> list[Candidate]:
     """Fuse lists by reciprocal rank: each adds weight / (constant + rank + 1); ranks count from 0, ties go by id (spec 4)."""
-    found: dict[tuple[int, int], tuple[Hit, list[Signal]]] = {}
+    found: dict[tuple[int, int], Candidate] = {}
     for ranking in rankings:
+        channel, factor = ranking.channel, weight(ranking.channel)
         for rank, hit in enumerate(ranking.hits):
-            _, signals = found.setdefault((hit.ns, hit.item_id), (hit, []))
-            signals.append(rank_signal(ranking.channel, rank, hit.raw_score, weight(ranking.channel), constant))
-    candidates = [Candidate(hit, total(signals), tuple(signals)) for hit, signals in found.values()]
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.hit.ns, candidate.hit.item_id))
+            contribution = factor / (constant + rank + 1)
+            signal = Signal(SignalKind.RANK, channel, rank, hit.raw_score, factor, contribution)
+            place = (hit.ns, hit.item_id)
+            known = found.get(place)
+            # Added left to right, so that a client can check the sum of the signals with `==`.
+            found[place] = (
+                Candidate(hit, contribution, (signal,))
+                if known is None
+                else Candidate(known.hit, known.score + contribution, (*known.signals, signal))
+            )
+    return sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.hit.ns, candidate.hit.item_id))
 
 
 def fold(ranking: Ranking) -> Ranking:
@@ -36,16 +44,3 @@ def evidence_of(folded: Sequence[Ranking]) -> dict[tuple[int, int], int]:
             if hit.evidence is not None and (known is None or rank < known[0]):
                 best[hit.ns, hit.item_id] = (rank, hit.evidence)
     return {entity: fragment for entity, (_, fragment) in best.items()}
-
-
-def rank_signal(channel: Channel, rank: int, raw_score: float, weight: float, constant: int) -> Signal:
-    """The term that one place in one list adds."""
-    return Signal(SignalKind.RANK, channel, rank, raw_score, weight, weight / (constant + rank + 1))
-
-
-def total(signals: Sequence[Signal]) -> float:
-    """The left-to-right double sum of the contributions, so that a client can check it with `==`."""
-    score = 0.0
-    for signal in signals:
-        score += signal.contribution
-    return score

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import Generic, TypeVar
 
-from retrieval.stage import Work
+from retrieval.stage import Work, settled
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -24,12 +24,12 @@ class Loader(Generic[K, V]):
 
     async def one(self, key: K) -> V | None:
         """The value of one key."""
-        return await asyncio.shield(self._ask(key))
+        return await settled(self._ask(key))
 
     async def many(self, keys: Iterable[K]) -> list[V | None]:
         """The values of several keys, in their order."""
         asked = [self._ask(key) for key in keys]
-        return [await asyncio.shield(future) for future in asked]
+        return [await settled(future) for future in asked]
 
     def _ask(self, key: K) -> asyncio.Future[V | None]:
         future = self._known.get(key)

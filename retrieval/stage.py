@@ -88,11 +88,7 @@ class Running(Generic[T]):
                 raise RuntimeError(f"stage {waiting.record.name} needs itself through {self.record.name}")
             waiting.needs.append(self)
             waiting.record.needs.append(self.record.name)
-        return self._join().__await__()
-
-    async def _join(self) -> T:
-        # A shield, so that one cancelled field does not stop work that others await.
-        return await asyncio.shield(self._task)
+        return settled(self._task).__await__()
 
     def reaches(self, other: Running[Any]) -> bool:
         """True when `other` is this stage or one that it waits for."""
@@ -108,6 +104,11 @@ class Running(Generic[T]):
     def done(self) -> bool:
         """True when the value or the failure is there."""
         return self._task.done()
+
+
+async def settled(future: asyncio.Future[T]) -> T:
+    """The value of what others wait for too; a shield, so that one who is cancelled does not stop the work."""
+    return future.result() if future.done() else await asyncio.shield(future)
 
 
 class Stage(Generic[R, T]):

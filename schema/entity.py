@@ -92,7 +92,7 @@ class FragmentConnection:
     edges: list[FragmentEdge] = field("The fragments with their cursors.")
     nodes: list[Fragment] = field("The fragments.")
     page_info: PageInfo = field("Where the page stands.")
-    total_count: int | None = field("How many there are in all.")
+    total_count: int | None = field("How many there are in all.", resolver=resolve.fragments_counted)
 
 
 @strawberry.type(description="Anything with a key: a document, an episode, an observation, a thing.")

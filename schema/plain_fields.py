@@ -1,58 +1,197 @@
-"""Reads fields that are plain attributes of a value without the steps that only resolvers need."""
+"""Reads fields that hang on nothing but the value they belong to without the steps that only other resolvers need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from inspect import Parameter, signature
+from operator import attrgetter
 from typing import Any
 
-from graphql import GraphQLField, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, Undefined, is_leaf_type
+from graphql import (
+    GraphQLField,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    Undefined,
+    get_nullable_type,
+    is_leaf_type,
+    is_list_type,
+    is_object_type,
+)
+from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 
 PLAIN = "contextql-plain"
-SIMPLE = frozenset({str, int, float, bool})
+SIMPLE = frozenset({str, int, float, bool, dict, datetime})
 """Types of values that need no awaiting and no looking into."""
+LISTS = frozenset({list, tuple})
+NOT_PLAIN = object()
+"""What a short way gives when the field must go the whole way."""
+
+Read = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainField:
+    """How a field's value is read from the value it belongs to, and what its type makes of it."""
+
+    read: Read
+    nullable: bool
+    coerce: Callable[[Any], Any] | None = None
+    """Of a leaf, or of the items of a list of leaves."""
+    is_list: bool = False
+    kind: GraphQLObjectType | None = None
+    """Of an object, whose own fields are executed."""
+
+    def leaf(self, source: Any) -> Any:
+        """The value of a leaf or of a list of leaves; NOT_PLAIN for a stage and for what the type refuses."""
+        try:
+            value = self.read(source)
+            if value is None and self.nullable:
+                return None
+            if not self.is_list:
+                return self._simple(value)
+            if type(value) not in LISTS:
+                return NOT_PLAIN
+            items = [self._simple(item) for item in value]
+        except Exception:  # it comes again on the whole way, with its place in the answer
+            return NOT_PLAIN
+        return NOT_PLAIN if NOT_PLAIN in items else items
+
+    def _simple(self, value: Any) -> Any:
+        if type(value) not in SIMPLE or self.coerce is None:
+            return NOT_PLAIN
+        coerced = self.coerce(value)
+        return NOT_PLAIN if coerced is None or coerced is Undefined else coerced
+
+    def object(self, source: Any) -> Any:
+        """The value of an object; NOT_PLAIN for null, a stage, and what is not of the type."""
+        try:
+            value = self.read(source)
+        except Exception:
+            return NOT_PLAIN
+        return value if self.kind is not None and belongs_to(self.kind, value) else NOT_PLAIN
+
+
+def belongs_to(kind: GraphQLObjectType, value: Any) -> bool:
+    """Whether a value is one of a type that can tell its values without knowing the request."""
+    return kind.is_type_of is not None and kind.is_type_of(value, None) is True  # type: ignore[arg-type]
+
+
+Step = tuple[str, Any, PlainField | None]
+"""A name in the answer, the nodes of its field, and the short way if the field has one."""
 
 
 class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
     """An executor that takes the short way where it gives the same; most fields of an answer are plain.
 
-    Whatever is not simple (null, a stage, a list, a value that its type refuses) goes the whole way, so errors are the same.
+    Whatever is not simple (a stage, a value that its type refuses) goes the whole way, so errors are the same. A plain
+    field is then read twice, which is why a field is plain only when reading it does nothing else.
     """
 
-    def execute_field(
-        self, parent_type: GraphQLObjectType, source: Any, field_details_list: Any, path: Any, position_context: Any
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._plans: dict[tuple[str, int], tuple[Any, list[Step]]] = {}
+        self._short = not getattr(self.middleware_manager, "middlewares", None)
+
+    def execute_fields(
+        self, parent_type: GraphQLObjectType, source_value: Any, path: Any, grouped_field_set: Any, position_context: Any
     ) -> Any:
-        """The value of one field."""
-        field = parent_type.fields.get(field_details_list[0].node.name.value)
-        plain = field.extensions.get(PLAIN) if field is not None else None
-        if plain is not None and not self.middleware_manager:
-            attribute, coerce = plain
-            value = getattr(source, attribute, None)
-            if type(value) in SIMPLE:
-                try:
-                    coerced = coerce(value)
-                except Exception:
-                    coerced = None
-                if coerced is not None and coerced is not Undefined:
-                    return coerced
-        return super().execute_field(parent_type, source, field_details_list, path, position_context)
+        """The values of the fields of one object, by name; awaitable when one of them is."""
+        left: dict[str, Any] = {}
+        results: dict[str, Any] = {}
+        for name, details, plain in self._plan(parent_type, grouped_field_set):
+            value = NOT_PLAIN
+            if plain is not None:
+                if plain.kind is None:
+                    value = plain.leaf(source_value)
+                else:
+                    value = self._object(plain, parent_type, source_value, Path(path, name, parent_type.name), details)
+            results[name] = value
+            if value is NOT_PLAIN:
+                left[name] = details
+        if not left:
+            return results
+        rest: Any = super().execute_fields(parent_type, source_value, path, left, position_context)
+        if self.is_awaitable(rest):
+            return self._merged_later(results, rest)
+        return merged(results, rest)
+
+    async def _merged_later(self, results: dict[str, Any], rest: Any) -> dict[str, Any]:
+        return merged(results, await rest)
+
+    def _object(self, plain: PlainField, parent: GraphQLObjectType, source: Any, path: Path, details: Any) -> Any:
+        """The answer for a plain object; NOT_PLAIN when one of its own fields is not there at once or fails."""
+        value = plain.object(source)
+        if value is NOT_PLAIN or plain.kind is None:
+            return NOT_PLAIN
+        fields = self.collect_subfields(plain.kind, details).grouped_field_set
+        answer: dict[str, Any] = {}
+        for name, inner, own in self._plan(plain.kind, fields):
+            if own is None:
+                return NOT_PLAIN
+            answer[name] = own.leaf(value) if own.kind is None else self._object(own, plain.kind, value, path, inner)
+            if answer[name] is NOT_PLAIN:
+                return NOT_PLAIN
+        return answer
+
+    def _plan(self, parent_type: GraphQLObjectType, grouped_field_set: Any) -> list[Step]:
+        """What to do for each field, the same for all objects of a list."""
+        key = (parent_type.name, id(grouped_field_set))
+        known = self._plans.get(key)
+        if known is None:  # kept with the plan, so that no other one takes its id
+            plan = [(name, details, self._way(parent_type, details)) for name, details in grouped_field_set.items()]
+            known = self._plans[key] = (grouped_field_set, plan)
+        return known[1]
+
+    def _way(self, parent_type: GraphQLObjectType, details: Any) -> PlainField | None:
+        node = details[0].node
+        field = parent_type.fields.get(node.name.value)
+        return field.extensions.get(PLAIN) if self._short and field is not None and not node.arguments else None
+
+
+def merged(results: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
+    """The results with those of the whole way in their places; a field that gave nothing is left out."""
+    both = ((name, rest.get(name, NOT_PLAIN) if value is NOT_PLAIN else value) for name, value in results.items())
+    return {name: value for name, value in both if value is not NOT_PLAIN}
 
 
 def mark_plain_fields(schema: GraphQLSchema) -> None:
-    """Note on each field that is a plain attribute of a scalar or enum where it is read."""
+    """Note on each field that hangs on its value alone how it is read."""
     for kind in schema.type_map.values():
         if isinstance(kind, GraphQLObjectType):
             for field in kind.fields.values():
-                found = plain_attribute(field)
+                found = plain_field(field)
                 if found is not None:
                     field.extensions[PLAIN] = found
 
 
-def plain_attribute(field: GraphQLField) -> tuple[str, Callable[[Any], Any]] | None:
-    """The attribute behind a field and the coercion of its type; None for a field with a resolver or arguments."""
-    definition = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-    kind = field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type
-    if definition is None or not definition.is_basic_field or field.args or not is_leaf_type(kind):
+def plain_field(field: GraphQLField) -> PlainField | None:
+    """The short way to a field; None for one that needs the request, that waits, or whose type is abstract."""
+    read = reading(field)
+    if read is None:
         return None
-    return definition.python_name, kind.coerce_output_value
+    kind, nullable = get_nullable_type(field.type), not isinstance(field.type, GraphQLNonNull)
+    if is_leaf_type(kind):
+        return PlainField(read, nullable, kind.coerce_output_value)
+    if is_object_type(kind):
+        return PlainField(read, nullable, kind=kind)
+    item = get_nullable_type(kind.of_type) if is_list_type(kind) else None
+    return PlainField(read, nullable, item.coerce_output_value, is_list=True) if is_leaf_type(item) else None
+
+
+def reading(field: GraphQLField) -> Read | None:
+    """What gives the value of a field without arguments from the value that it belongs to."""
+    definition = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+    if definition is None or definition.extensions:
+        return None
+    resolver = definition.base_resolver
+    if resolver is None:
+        return attrgetter(definition.python_name)
+    first, *others = signature(resolver.wrapped_func).parameters.values()
+    hangs_on_value = first.name == "root" and all(other.default is not Parameter.empty for other in others)
+    function: Read = resolver.wrapped_func
+    return function if hangs_on_value and not definition.is_async else None

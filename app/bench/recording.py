@@ -32,14 +32,14 @@ class RecordingDatabase(Database):
 
     def reading(self, seconds: float | None = None) -> Acquired:
         """A connection that notes what it fetches."""
-        return NotingAcquired(self.pool, self._limit(seconds), self.statements)
+        return NotingAcquired(self, self._limit(seconds), self.statements)
 
 
 class NotingAcquired(Acquired):
     """A connection of the pool that notes what it fetches."""
 
-    def __init__(self, pool: Any, limit: float, statements: list[Statement]) -> None:
-        super().__init__(pool, limit)
+    def __init__(self, database: Database, limit: float, statements: list[Statement]) -> None:
+        super().__init__(database, limit)
         self.statements = statements
 
     async def __aenter__(self) -> Connection:

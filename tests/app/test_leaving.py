@@ -48,7 +48,7 @@ async def test_a_client_that_leaves_stops_its_statement(database_url: str) -> No
             await eventually(lambda: watcher.fetchval(f"select ({RUNNING}) = 0"))
         answers = await asyncio.gather(*(client.post("/graphql", json=ASK) for _ in range(6)))
         assert {answer.status_code for answer in answers} == {200}
-        assert store.database.pool.get_idle_size() == store.database.pool.get_size()
+        assert store.database.in_use() == 0
 
 
 @pytest.mark.parametrize("limit", ["statement", "request"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -20,6 +20,31 @@ class Color(Enum):
     RED = "red"
 
 
+@dataclass
+class Within:
+    """What a resolver gives for an inner thing."""
+
+    name: Any = "in"
+
+
+@strawberry.type
+class Inner:
+    name: str
+
+    @classmethod
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, Within)
+
+
+def twice(root: Any, times: int = 2) -> int:
+    return int(root.number) * times
+
+
+async def waited(root: Any) -> int:
+    await asyncio.sleep(0)
+    return int(root.number)
+
+
 @strawberry.type
 class Thing:
     number: int
@@ -29,10 +54,9 @@ class Thing:
     ratio: float
     color: Color | None
     tags: list[str]
-
-    @strawberry.field
-    def doubled(self, times: int = 2) -> int:
-        return int(self.number) * times
+    inner: Inner | None
+    twice: int = strawberry.field(resolver=twice)
+    waited: int = strawberry.field(resolver=waited)
 
 
 @dataclass
@@ -46,6 +70,7 @@ class Found:
     ratio: Any = 0.5
     color: Any = Color.RED
     tags: Any = ("x", "y")
+    inner: Any = field(default_factory=Within)
 
 
 @strawberry.type
@@ -55,13 +80,14 @@ class Query:
         return info.context
 
 
-ALL = "{ thing { again: number number needed maybe flag ratio color tags __typename } }"
+ALL = """{ thing { again: number number needed maybe flag ratio color tags inner { name other: name } __typename
+    twice four: twice(times: 4) waited } }"""
 
 
-def test_fields_that_are_attributes_of_scalars_take_the_short_way() -> None:
+def test_fields_that_hang_on_their_value_alone_take_the_short_way() -> None:
     fields = assemble(Query)._schema.type_map["Thing"].fields  # type: ignore[attr-defined]
     plain = {name for name, field in fields.items() if PLAIN in field.extensions}
-    assert plain == {"number", "needed", "maybe", "flag", "ratio", "color"}
+    assert plain == {"number", "needed", "maybe", "flag", "ratio", "color", "tags", "inner", "twice"}
 
 
 async def soon() -> str:
@@ -84,6 +110,13 @@ async def soon() -> str:
         {"color": "red"},
         {"color": "green"},
         {"tags": None},
+        {"tags": ("x", None)},
+        {"tags": "xy"},
+        {"tags": []},
+        {"inner": None},
+        {"inner": "no inner thing"},
+        {"inner": Within(None)},
+        {"inner": Within(5)},
     ],
 )
 async def test_the_answer_is_the_same_as_the_whole_way(changed: dict[str, Any]) -> None:
