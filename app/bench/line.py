@@ -7,20 +7,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A value and the bound that it must not go over; `unit` is part of the text only, `note` says how it came about."""
+    """A value and its bound: it must not go over it, or with `least` not under it.
+
+    `unit` and `digits` are part of the text only, `note` says how the value came about.
+    """
 
     name: str
     value: float
     bound: float
     unit: str = "x"
     note: str = ""
+    least: bool = False
+    digits: int = 2
 
     @property
     def passes(self) -> bool:
         """True when the promise is kept."""
-        return self.value <= self.bound
+        return self.value >= self.bound if self.least else self.value <= self.bound
 
     def __str__(self) -> str:
-        verdict = "PASS" if self.passes else "FAIL"
+        verdict, sign = "PASS" if self.passes else "FAIL", ">=" if self.least else "<="
+        value, bound = (f"{number:.{self.digits}f}{self.unit}" for number in (self.value, self.bound))
         note = f"  ({self.note})" if self.note else ""
-        return f"{verdict} {self.name} {self.value:.2f}{self.unit} <= {self.bound:.2f}{self.unit}{note}"
+        return f"{verdict} {self.name} {value} {sign} {bound}{note}"

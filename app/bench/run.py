@@ -10,6 +10,7 @@ from app.bench.graph import graph_from_a_hub_against_an_ordinary_start
 from app.bench.lexical_only import lexical_alone_against_everything
 from app.bench.line import Line
 from app.bench.memory import memory_over_mixed_requests
+from app.bench.rivals.compare import against_rivals
 from app.bench.shapes import statements_against_measured_shapes
 from app.bench.world import World, made_world
 
@@ -38,6 +39,15 @@ async def run_bench(quick: bool = False) -> bool:
             for line in await measure(world):
                 print(line, flush=True)
                 kept = kept and line.passes
+    return kept
+
+
+async def run_rivals(quick: bool = False) -> bool:
+    """Compare one search with other products on sets with known answers (EVAL_DATA); prints and gives as `run_bench` does."""
+    kept = True
+    async for line in against_rivals(quick, say):
+        print(line, flush=True)
+        kept = kept and line.passes
     return kept
 
 

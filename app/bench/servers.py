@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import psutil
@@ -30,8 +31,7 @@ class Served:
 
     def cpu(self) -> float:
         """Seconds of processor time that the process has taken, on all threads."""
-        times = self.process.cpu_times()
-        return float(times.user + times.system)
+        return cpu_of(self.process.pid)
 
     async def ask(self, query: str, **variables: object) -> dict[str, object]:
         """Post an operation; raises when the answer has errors."""
@@ -51,19 +51,26 @@ async def serving(world: World) -> AsyncIterator[Served]:
 
 
 @asynccontextmanager
-async def started(arguments: Sequence[str], environment: dict[str, str], port_variable: str) -> AsyncIterator[Served]:
-    """A Python process that listens on a free port of loopback; ended by SIGTERM."""
+async def started(
+    arguments: Sequence[str],
+    environment: dict[str, str],
+    port_variable: str,
+    *,
+    python: Path = Path(sys.executable),
+    ready: str = "/healthz",
+) -> AsyncIterator[Served]:
+    """A Python process that listens on a free port of loopback and answers at the path `ready`; ended by SIGTERM."""
     port = free_port()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments,
+        str(python), *arguments,
         env={**kept, **environment, port_variable: str(port)},
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=address, timeout=60, trust_env=False) as client:
-            await until_ready(client, process)
+            await until_ready(client, process, ready)
             yield Served(psutil.Process(process.pid), address, client)
     finally:
         if process.returncode is None:
@@ -75,14 +82,14 @@ async def started(arguments: Sequence[str], environment: dict[str, str], port_va
                 await process.wait()
 
 
-async def until_ready(client: httpx.AsyncClient, process: asyncio.subprocess.Process) -> None:
+async def until_ready(client: httpx.AsyncClient, process: asyncio.subprocess.Process, path: str) -> None:
     """Wait for the first good answer; raises when the process ends or takes too long."""
     async with asyncio.timeout(START_SECONDS):
         while True:
             if process.returncode is not None:
                 raise RuntimeError(f"the server ended with code {process.returncode} before it answered")
             try:
-                if (await client.get("/healthz")).status_code == 200:
+                if (await client.get(path)).status_code == 200:
                     return
             except httpx.TransportError:
                 pass
@@ -97,9 +104,20 @@ def free_port() -> int:
         return port
 
 
+def cpu_of(process: int) -> float:
+    """Seconds of processor time that a process has taken, on all threads."""
+    times = psutil.Process(process).cpu_times()
+    return float(times.user + times.system)
+
+
 def database_cpu(world: World) -> float:
-    """Seconds of processor time of the database server with all its processes, those that ended too."""
-    postmaster = psutil.Process(world.postmaster)
+    """Seconds of processor time of the database server of a world."""
+    return cpu_of_postgres(world.postmaster)
+
+
+def cpu_of_postgres(main_process: int) -> float:
+    """Seconds of processor time of a database server with all its processes, those that ended too."""
+    postmaster = psutil.Process(main_process)
     times = postmaster.cpu_times()
     total = times.user + times.system + times.children_user + times.children_system
     for child in postmaster.children(recursive=True):

@@ -1,0 +1,1 @@
+"""Programs that run a rival with the rival's own packages; they import nothing of this project."""
