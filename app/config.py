@@ -128,12 +128,8 @@ class Settings(BaseSettings):
     next_embedding_dimensions: int | None = Field(
         default=None, ge=1, le=4_000, description="The same as CB_EMBEDDING_DIMENSIONS, of that model."
     )
-    next_openai_base_url: str | None = Field(
-        default=None, description="The same as CB_OPENAI_BASE_URL, of that model."
-    )
-    next_openai_api_key: SecretStr | None = Field(
-        default=None, description="The same as CB_OPENAI_API_KEY, of that model."
-    )
+    next_openai_base_url: str | None = Field(default=None, description="The same as CB_OPENAI_BASE_URL, of that model.")
+    next_openai_api_key: SecretStr | None = Field(default=None, description="The same as CB_OPENAI_API_KEY, of that model.")
 
     fusion: Literal["adaptive", "rrf", "weighted"] = Field(
         default="adaptive", description="How channels are fused when a question does not say."

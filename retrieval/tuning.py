@@ -134,13 +134,12 @@ STATISTICS_SHARE = 0.05
 INDEX_WAITING_SHARE = 0.1
 INDEX_WAIT_SECONDS = 600.0
 INDEX_DROP_FROM, INDEX_DROP_RATIO = 1_000, 4
-INDEX_POLLS = 10
+INDEX_POLLS, TIDY_POLLS = 10, 60
 # What a build needs for one vector beside two bytes a number: 1,000 measured with m = 24 (docs/measurements.md)
 BYTES_PER_INDEXED_VECTOR = 1_000
-# Re-embedding: seconds of its lease and between renewals; how long a moment's lock is waited for, and how often it is tried;
-# how many fragments may wait for their vector at the switch because they were written a moment ago; how often in a row a provider
-# may fail
-REEMBEDDING_LEASE_SECONDS, REEMBEDDING_RENEW_SECONDS = 20.0, 5.0
+# Re-embedding: seconds of its lease; how long a moment's lock is waited for, and how often it is tried; how many fragments may
+# wait for their vector at the switch because they were written a moment ago; how often in a row a provider may fail
+REEMBEDDING_LEASE_SECONDS = 20.0
 LOCK_MILLISECONDS, LOCK_TRIES = 300, 200
 SWITCH_WAITING_MOST = 100
 REEMBEDDING_FAILURES_MOST = 5

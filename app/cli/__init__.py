@@ -17,6 +17,7 @@ from app.cli.ingest import ingest_command
 from app.cli.migrate import migrate_command
 from app.cli.namespace import namespace
 from app.cli.principal import principal
+from app.cli.reembed import reembed_command
 from app.cli.running import explained
 from app.cli.schema import schema_command
 from app.cli.serve import serve_command, worker_command
@@ -32,7 +33,7 @@ cli = click.RichGroup(
 )
 for one in (
     demo_command, serve_command, ask_command, ingest_command, namespace, principal, grant, token, migrate_command,
-    worker_command, eval_command, bench_command, schema_command, doctor_command,
+    worker_command, reembed_command, eval_command, bench_command, schema_command, doctor_command,
 ):  # fmt: skip
     cli.add_command(one)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,18 @@ from app.config import Settings
 from app.opening import open_store
 from retrieval.administration.namespaces import create_namespace, list_namespaces
 from retrieval.administration.rights import local_administrator
+from retrieval.ingest.bulk import refresh_plans
 from retrieval.ingest.folder import SkippedFile
 from retrieval.ingest.queue import embed_pending, pending
 from retrieval.ingest.sync import Progress as Step
 from retrieval.ingest.sync import Report, Shape, ingest_folder
+from retrieval.ingest.vector_index import tend_index
 from retrieval.outcomes import Outcome
 from retrieval.question import EntityKind
 from retrieval.store import Store
 
+MANY = 1_000
+"""So many new documents at once change what the planner should know."""
 KINDS = [kind.value for kind in EntityKind]
 
 
@@ -80,7 +85,12 @@ async def ingest(settings: Settings, given: Given) -> tuple[Report, int]:
             await ensure_namespace(store, given.namespace)
         with progress_bar() as bar:
             report = await store_folder(store, given, bar)
-            return report, await embed_all(store, given.namespace, bar, given.wait)
+            left = await embed_all(store, given.namespace, bar, given.wait)
+            if report.outcomes[Outcome.CREATED] + report.outcomes[Outcome.UPDATED] >= MANY:
+                await refresh_plans(store.database)
+            if given.wait:
+                await tend_index(store, uuid.uuid4().hex, load_is_over=True)
+            return report, left
 
 
 async def ensure_namespace(store: Store, name: str) -> None:

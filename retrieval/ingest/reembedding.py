@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -19,8 +19,8 @@ from typing import TypeVar
 import asyncpg
 
 from retrieval.database import Connection, Database
-from retrieval.errors import BadInput, Conflict, ContextQLError, ProviderUnavailable
-from retrieval.ingest.leases import drop_lease, take_lease
+from retrieval.errors import BadInput, Conflict, ProviderUnavailable
+from retrieval.ingest.leases import holding, take_lease
 from retrieval.ingest.queue import Embedding, Made, Waiting, keep, make_missing, waiting_of
 from retrieval.ingest.sql import statement
 from retrieval.ingest.vector_index import build_index
@@ -35,7 +35,6 @@ from retrieval.tuning import (
     OUTAGE_DELAY_MOST,
     REEMBEDDING_FAILURES_MOST,
     REEMBEDDING_LEASE_SECONDS,
-    REEMBEDDING_RENEW_SECONDS,
     SWITCH_WAITING_MOST,
 )
 
@@ -295,6 +294,17 @@ async def finish(database: Database) -> bool:
     return await patiently(write)
 
 
+async def finish_after_another(database: Database, holder: str) -> bool:
+    """Do the same for a process that was killed between the switch and its end."""
+    async with database.reading() as connection:
+        if not await connection.fetchval("select to_regclass('fragment_vector_former') is not null"):
+            return False
+    if not await take_lease(database, LEASE, holder, REEMBEDDING_LEASE_SECONDS):
+        return False
+    async with holding(database, LEASE, holder, REEMBEDDING_LEASE_SECONDS):
+        return await finish(database)
+
+
 @asynccontextmanager
 async def impatient(database: Database) -> AsyncIterator[Connection]:
     """A transaction that waits for a lock only for a moment, since everybody behind it would wait as well."""
@@ -321,23 +331,9 @@ async def leased(database: Database) -> AsyncIterator[None]:
     holder = uuid.uuid4().hex
     waited = 0.0
     while not await take_lease(database, LEASE, holder, REEMBEDDING_LEASE_SECONDS):
-        if waited > REEMBEDDING_LEASE_SECONDS + REEMBEDDING_RENEW_SECONDS:
+        if waited > 1.5 * REEMBEDDING_LEASE_SECONDS:
             raise Conflict("Another process re-embeds this base; wait until it ends.")
         await asyncio.sleep(0.5)
         waited += 0.5
-    renewing = asyncio.create_task(renew(database, holder))
-    try:
+    async with holding(database, LEASE, holder, REEMBEDDING_LEASE_SECONDS):
         yield
-    finally:
-        renewing.cancel()
-        await asyncio.gather(renewing, return_exceptions=True)
-        with suppress(ContextQLError):
-            await drop_lease(database, LEASE, holder)
-
-
-async def renew(database: Database, holder: str) -> None:
-    """Keep the lease; a database that is away for a while only lets it lapse, and the tables stay right all the same."""
-    while True:
-        await asyncio.sleep(REEMBEDDING_RENEW_SECONDS)
-        with suppress(ContextQLError):
-            await take_lease(database, LEASE, holder, REEMBEDDING_LEASE_SECONDS)

@@ -16,7 +16,7 @@ from time import perf_counter
 import asyncpg
 
 from retrieval.database import Connection, Database, translated
-from retrieval.ingest.leases import drop_lease, take_lease
+from retrieval.ingest.leases import holding, take_lease
 from retrieval.ingest.sql import statement
 from retrieval.store import Store
 from retrieval.tuning import (
@@ -100,15 +100,13 @@ async def tend_index(store: Store, holder: str, *, load_is_over: bool = False) -
         return False
     if not await take_lease(database, LEASE, holder):
         return False
-    try:
+    async with holding(database, LEASE, holder):
         if build:
             await build_index(database)
             store.observer.unindexed(0)
         else:
             async with own_connection(database) as connection:
                 await connection.execute(DROP["fragment_vector"])
-    finally:
-        await drop_lease(database, LEASE, holder)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Works in the background: embeds what waits and refreshes statistics that are due."""
+"""Works in the background: embeds what waits, refreshes statistics that are due, keeps the index over vectors, tidies up."""
 
 from __future__ import annotations
 
@@ -12,13 +12,24 @@ from typing import Any
 
 import asyncpg
 
-from retrieval.errors import ContextQLError
-from retrieval.ingest.leases import drop_lease, take_lease
+from retrieval.errors import ContextQLError, DatabaseUnavailable
+from retrieval.ingest.leases import holding, take_lease
 from retrieval.ingest.queue import embed_pending
+from retrieval.ingest.reembedding import finish_after_another
+from retrieval.ingest.sql import statement
 from retrieval.ingest.statistics import due_namespaces, refresh_statistics
+from retrieval.ingest.vector_index import tend_index
 from retrieval.ingest.write import connect_links
 from retrieval.store import Store
-from retrieval.tuning import LISTEN_AGAIN_SECONDS, POLL_SECONDS, STATISTICS_SHARE
+from retrieval.tuning import (
+    FORMER_VECTOR_SECONDS,
+    FORMER_VECTORS_AT_ONCE,
+    INDEX_POLLS,
+    LISTEN_AGAIN_SECONDS,
+    POLL_SECONDS,
+    STATISTICS_SHARE,
+    TIDY_POLLS,
+)
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +50,13 @@ class Worker:
         """Work until `stop` is set; what is under way is given back to the queue. A database that is away is waited for."""
         tasks = [
             asyncio.create_task(coroutine)
-            for coroutine in (self.repeat(self.embed), self.repeat(self.refresh_due), self.listen())
+            for coroutine in (
+                self.repeat(self.embed),
+                self.repeat(self.refresh_due),
+                self.repeat(self.tend),
+                self.repeat(self.tidy),
+                self.listen(),
+            )
         ]
         try:
             await stop.wait()
@@ -70,25 +87,50 @@ class Worker:
 
     async def embed(self) -> float:
         """Embed one batch; gives the seconds to wait before the next."""
-        embedder = self.store.embedder
-        if embedder is None or not await embed_pending(self.store, embedder.batch_size):
+        sizes = [one.batch_size for one in (self.store.embedder, self.store.next_embedder) if one is not None]
+        if not sizes or not await embed_pending(self.store, min(sizes)):
             return self.poll_seconds
         return 0.0
 
     async def refresh_due(self) -> float:
-        """Refresh the statistics that are due unless another process does; gives the seconds to wait before the next time."""
+        """Refresh the statistics that are due unless another process does; gives the seconds to wait before the next time.
+
+        A namespace that fails is told and stays due; it keeps no other from its turn.
+        """
         database, started = self.store.database, perf_counter()
         due = await due_namespaces(database)
         if not due or not await take_lease(database, STATISTICS, self.holder):
             return self.poll_seconds
-        try:
+        failed: Exception | None = None
+        async with holding(database, STATISTICS, self.holder):
             for ns in due:
-                await connect_links(database, ns)
-                await refresh_statistics(database, ns)
-                await take_lease(database, STATISTICS, self.holder)
-        finally:
-            await drop_lease(database, STATISTICS, self.holder)
+                try:
+                    await self.refresh(ns)
+                except DatabaseUnavailable:
+                    raise
+                except Exception as error:
+                    failed = error
+        if failed is not None:
+            raise failed
         return max(self.poll_seconds, (perf_counter() - started) / STATISTICS_SHARE)
+
+    async def refresh(self, ns: int) -> None:
+        """Count a namespace anew, and connect the links that a writer may have left."""
+        await connect_links(self.store.database, ns)
+        await refresh_statistics(self.store.database, ns)
+
+    async def tend(self) -> float:
+        """Build the index over vectors if it is due; gives the seconds to wait before the next look."""
+        await tend_index(self.store, self.holder)
+        return INDEX_POLLS * self.poll_seconds
+
+    async def tidy(self) -> float:
+        """Take away what others have left: vectors of former texts, and those of the model from before a switch."""
+        database = self.store.database
+        async with database.writing() as connection:
+            await connection.execute(statement("drop_former_vectors"), FORMER_VECTOR_SECONDS, FORMER_VECTORS_AT_ONCE)
+        await finish_after_another(database, self.holder)
+        return TIDY_POLLS * self.poll_seconds
 
     async def listen(self) -> None:
         """Turn notifications into hints; without them the queue is looked at every second all the same."""
