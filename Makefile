@@ -31,14 +31,17 @@ fix: .venv/installed-dev ## mend style and formatting where a tool can
 	$(BIN)/ruff format .
 
 bench: .venv/installed-bench ## measure what is promised: PASS or FAIL, name, value, bound
-	@$(BIN)/contextql bench
+	@$(BIN)/contextql bench; kept=$$?; $(BIN)/contextql bench --rivals && exit $$kept
 
-# The other files are bound to the first, so that the server is tested with the versions that it runs with.
+# The other files are bound to the first, so that the server is tested with the versions that it runs with; those of rivals,
+# which run in environments of their own, are not.
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 pins: .venv/installed-dev ## pin requirements*.in with hashes
 	$(UV) requirements-dev.in -o requirements-dev.txt
 	$(UV) requirements.in -c requirements-dev.txt -o requirements.txt
 	$(UV) requirements-bench.in -c requirements-dev.txt -o requirements-bench.txt
+	$(UV) requirements-rivals-langchain.in -o requirements-rivals-langchain.txt
+	$(UV) requirements-rivals-hindsight.in -o requirements-rivals-hindsight.txt
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
