@@ -28,9 +28,9 @@ async def environment(name: str, root: Path = ROOT, cache: Path = CACHE) -> Path
     python, whole = folder / "bin" / "python", folder / "whole"
     if not whole.exists():
         await asyncio.to_thread(shutil.rmtree, folder, True)  # a half that an interruption left
-        await done(sys.executable, "-m", "venv", str(folder))
-        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
-        await done(str(python), *install, "-r", str(requirements))
+        await done(sys.executable, "-m", "venv", "--without-pip", str(folder))
+        pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+        await done(*pip, "install", "--quiet", "--require-hashes", "-r", str(requirements))
         whole.touch()
     return python
 
