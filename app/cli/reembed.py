@@ -111,5 +111,6 @@ def show(plan: Planned, as_json: bool) -> None:
     say(f"{left} of {plan.amount.fragments} fragments are to be embedded with {plan.model} ({plan.dimensions}).")
     say(
         f"That is about {plan.calls} calls of the provider; all texts are {plan.amount.characters} characters, about "
-        f"{plan.tokens} tokens. The new vectors take about {max(1, round(plan.disk / MEGABYTE))} MB beside the old ones, which go afterwards."
+        f"{plan.tokens} tokens. The new vectors take about {max(1, round(plan.disk / MEGABYTE))} MB beside the old ones, "
+        "which go afterwards."
     )

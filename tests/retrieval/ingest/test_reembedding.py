@@ -85,36 +85,43 @@ def keys(answer: dict[str, Any]) -> list[str]:
     return [hit["fragment"]["card"]["key"] for hit in answer["data"]["search"]["vector"]]
 
 
-@pytest.mark.parametrize("dimensions", [OTHER_DIMENSIONS, DIMENSIONS])
-async def test_a_base_is_given_another_model(store: Store, fresh_database: Any, dimensions: int) -> None:
+MODELS = pytest.mark.parametrize(
+    ("name", "dimensions"), [(OTHER, OTHER_DIMENSIONS), (OTHER, DIMENSIONS), (MODEL, OTHER_DIMENSIONS)]
+)
+"""Another name and size, the same size, the same name."""
+
+
+@MODELS
+async def test_a_base_is_given_another_model(store: Store, fresh_database: Any, name: str, dimensions: int) -> None:
     await fill(store)
-    both, other = with_other(store, dimensions=dimensions)
+    both, other = with_other(store, name=name, dimensions=dimensions)
     assert await amount(store.database) == type(await amount(store.database))(
         30, 0, sum(len(f"T{n}слово{n} пропуск") for n in range(30))
     )
     told: list[tuple[int, int]] = []
     model = await reembed(both, other, lambda done, total: told.append((done, total)))
-    assert model == Model(2, OTHER, dimensions)
+    assert model == Model(2, name, dimensions)
     assert await check_vectors(store, other) == 30
     assert (told[0], told[-1]) == ((0, 30), (30, 30))
     assert await values(store, TABLES) == ["fragment_vector"]
     assert await values(store, "select distinct model_number from vector_cache") == [2], "vectors of the former model are gone"
     alone = fresh_database()
-    await prepare(alone, search_config="russian", embedding_model=OTHER, dimensions=dimensions)
+    await prepare(alone, search_config="russian", embedding_model=name, dimensions=dimensions)
     connection = await asyncpg.connect(alone)
     assert [tuple(row) for row in await connection.fetch(SCHEMA)] == await rows(store, SCHEMA), "as if it had never had another"
     await connection.close()
     assert await reembed(both, other, quiet) == model, "a second run finds nothing to do"
 
 
-async def test_every_read_meanwhile_is_right_by_the_model_of_its_moment(store: Store) -> None:
+@MODELS
+async def test_every_read_meanwhile_is_right_by_the_model_of_its_moment(store: Store, name: str, dimensions: int) -> None:
     await fill(store)
-    (both, other), stop = with_other(store, pause=0.05), asyncio.Event()
+    (both, other), stop = with_other(store, name=name, dimensions=dimensions, pause=0.05), asyncio.Event()
     by_old, by_new = nearest(HashEmbedder(), "слово7", 30, 5), nearest(other, "слово7", 30, 5)
     assert by_old != by_new
     seen: dict[str, list[str]] = {"both": [], "old only": []}
 
-    async def ask(name: str, asked: Store) -> None:
+    async def ask(who: str, asked: Store) -> None:
         while not stop.is_set():
             answer = await execute(asked, SEARCH)
             assert "errors" not in answer
@@ -123,8 +130,8 @@ async def test_every_read_meanwhile_is_right_by_the_model_of_its_moment(store: S
             kind = "old" if found == by_old else "new" if found == by_new else "none" if not found else "mixed"
             assert (kind == "none") == bool(degraded), answer
             assert all((one["part"], one["code"]) == ("embedding", "PROVIDER_UNAVAILABLE") for one in degraded)
-            assert all(OTHER in one["message"] for one in degraded)
-            seen[name].append(kind)
+            assert all(f"{name} ({dimensions} numbers)" in one["message"] for one in degraded)
+            seen[who].append(kind)
 
     asking = [asyncio.create_task(ask("both", both)) for _ in range(3)] + [asyncio.create_task(ask("old only", store))]
     await asyncio.sleep(0.2)
@@ -171,6 +178,7 @@ async def test_a_switch_in_the_middle_of_a_request_is_noticed_by_it(store: Store
 async def test_no_statement_compares_vectors_of_two_models_not_even_in_an_old_snapshot(store: Store, base_url: str) -> None:
     await fill(store)
     both, other = with_other(store, dimensions=DIMENSIONS)
+    await reembed_until_filled(both, other)
     connection = await asyncpg.connect(base_url)
     await prepare_connection(connection)
 
@@ -248,11 +256,12 @@ async def reembed_until_filled(store: Store, other: OtherEmbedder) -> None:
 async def test_a_batch_of_the_former_model_that_comes_after_the_switch_is_thrown_away(store: Store) -> None:
     await fill(store, 10)
     both, other = with_other(store, dimensions=DIMENSIONS)
+    await reembed_until_filled(both, other)
     await put(store, "late", "позднее", title="L")
 
     class Late(HashEmbedder):
         async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-            await reembed(both, other, quiet)
+            assert await switch(store.database, Model(2, OTHER, DIMENSIONS), 0)
             return await super().embed_passages(texts)
 
     assert await embed_pending(replace(store, embedder=Late()), 10) == 1
