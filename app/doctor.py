@@ -5,65 +5,37 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
 
 from app.config import Settings, unknown_variables
+from app.findings import Finding, counted, fail, ok, warn
 from app.opening import database_url
-from app.providers.factory import make_embedder
+from app.providers.factory import make_embedder, make_next_embedder
+from app.upkeep import STALE_SECONDS, upkeep_findings
 from retrieval.diagnosis import BaseState, Extension, ServerState, examine
 from retrieval.errors import ContextQLError
 from retrieval.ports import Embedder
+from retrieval.tuning import Tuning
 
 OLD_QUEUE_SECONDS = 600
+EXACT_MOST = Tuning().exact_most
+BUILT_BY_WORKERS = ("fragment_vector_near", "fragment_vector_next_near")
+"""Invalid while they are being built; `vector index` speaks of them."""
 FILES_OF_ITS_OWN = ("*.token", "postgres/cluster")
-
-
-class Level(StrEnum):
-    """How bad a finding is."""
-
-    OK = "OK"
-    WARN = "WARN"
-    FAIL = "FAIL"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line: what was looked at, what was found, and what to do about it unless all is well."""
-
-    level: Level
-    name: str
-    found: str
-    advice: str | None = None
-
-
-def ok(name: str, found: str) -> Finding:
-    """All is well."""
-    return Finding(Level.OK, name, found)
-
-
-def warn(name: str, found: str, advice: str) -> Finding:
-    """It works, and should be looked at."""
-    return Finding(Level.WARN, name, found, advice)
-
-
-def fail(name: str, found: str, advice: str) -> Finding:
-    """It does not work."""
-    return Finding(Level.FAIL, name, found, advice)
 
 
 async def examine_all(settings: Settings) -> list[Finding]:
     """Everything that can be looked at without changing it; what cannot be reached is one finding."""
     findings = [*settings_findings(), *(folder_findings(settings.data_dir) if settings.database_url is None else ())]
-    embedder = make_embedder(settings)
+    embedder, following = make_embedder(settings), make_next_embedder(settings)
     try:
-        findings += await database_findings(settings, embedder)
+        findings += await database_findings(settings, embedder, following)
         findings.append(await provider_finding(embedder))
     finally:
-        if embedder is not None:
-            await embedder.close()
+        for one in (embedder, following):
+            if one is not None:
+                await one.close()
     return findings
 
 
@@ -95,17 +67,18 @@ def folder_findings(folder: Path) -> Iterator[Finding]:
         yield ok(name, str(folder))
 
 
-async def database_findings(settings: Settings, embedder: Embedder | None) -> list[Finding]:
+async def database_findings(settings: Settings, embedder: Embedder | None, following: Embedder | None) -> list[Finding]:
     """Everything about the database; one finding when it does not answer."""
     try:
         async with database_url(settings) as url:
-            server, base = await examine(settings.database_direct_url or url, jit=settings.db_jit)
+            server, base = await examine(settings.database_direct_url or url, jit=settings.db_jit, counted=EXACT_MOST + 1)
     except ContextQLError as error:
         return [fail("database", error.message, "Check that PostgreSQL runs and that CB_DATABASE_URL is right.")]
     findings = list(server_findings(server))
     if base is None:
         return [*findings, warn("migrations", "the database was never set up", "Run `contextql migrate`.")]
-    return [*findings, *base_findings(base), model_finding(base, embedder)]
+    findings += [*base_findings(base), model_finding(base, embedder, following)]
+    return [*findings, *(upkeep_findings(base.upkeep, EXACT_MOST) if base.upkeep else ())]
 
 
 def server_findings(server: ServerState) -> Iterator[Finding]:
@@ -147,13 +120,7 @@ def base_findings(base: BaseState) -> Iterator[Finding]:
     yield from migration_findings(base)
     yield from index_findings(base)
     yield from queue_findings(base)
-    if not base.refresh_due:
-        yield ok("statistics", "up to date")
-    elif base.refreshing:
-        yield ok("statistics", f"{counted(base.refresh_due, 'namespace')} being refreshed")
-    else:
-        advice = "A running server or `contextql worker` refreshes them within seconds; start one."
-        yield warn("statistics", f"out of date in {counted(base.refresh_due, 'namespace')}", advice)
+    yield statistics_finding(base)
     if base.expired_tokens:
         advice = "`contextql token list` shows them; `contextql token revoke ID` clears one away."
         yield warn("tokens", f"{counted(base.expired_tokens, 'token')} expired and not revoked", advice)
@@ -161,13 +128,16 @@ def base_findings(base: BaseState) -> Iterator[Finding]:
         yield ok("tokens", "none has expired")
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "token"), counted(2, "token")
-    ('1 token', '2 tokens')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def statistics_finding(base: BaseState) -> Finding:
+    """Whether words are weighed by what is stored now."""
+    seconds = base.upkeep.statistics_seconds if base.upkeep else 0.0
+    if not base.refresh_due:
+        return ok("statistics", "up to date")
+    if base.refreshing and seconds <= STALE_SECONDS:
+        return ok("statistics", f"{counted(base.refresh_due, 'namespace')} being refreshed")
+    since = f", for {seconds / 60:.0f} minutes" if seconds >= 60 else ""
+    advice = "A running server or `contextql worker` refreshes them within seconds; start one, or look at its log."
+    return warn("statistics", f"out of date in {counted(base.refresh_due, 'namespace')}{since}", advice)
 
 
 def migration_findings(base: BaseState) -> Iterator[Finding]:
@@ -183,12 +153,13 @@ def migration_findings(base: BaseState) -> Iterator[Finding]:
 
 def index_findings(base: BaseState) -> Iterator[Finding]:
     """Whether every index is there and usable."""
-    for name in base.invalid_indexes:
+    invalid = [name for name in base.invalid_indexes if name not in BUILT_BY_WORKERS]
+    for name in invalid:
         yield fail("indexes", f"{name} is invalid", f"reindex index concurrently {name}")
     if base.missing_indexes:
         names = ", ".join(base.missing_indexes)
         yield fail("indexes", f"{names} missing", "Create them again as retrieval/migrations does, or restore a backup.")
-    if not base.invalid_indexes and not base.missing_indexes:
+    if not invalid and not base.missing_indexes:
         yield ok("indexes", "all there and valid")
 
 
@@ -211,14 +182,16 @@ def queue_findings(base: BaseState) -> Iterator[Finding]:
         )
 
 
-def model_finding(base: BaseState, embedder: Embedder | None) -> Finding:
+def model_finding(base: BaseState, embedder: Embedder | None, following: Embedder | None = None) -> Finding:
     """Whether the base and the configuration speak of one model."""
     held = f"{base.embedding_model} ({base.dimensions})"
     if embedder is None or base.embedding_model is None:
         return ok("model", "no vectors yet" if base.embedding_model is None else f"vectors of {held}")
+    if following is not None and (base.embedding_model, base.dimensions) == (following.model, following.dimensions):
+        return ok("model", f"{held}, which CB_NEXT_… name; make them CB_EMBEDDING_… in your own time")
     if (base.embedding_model, base.dimensions) != (embedder.model, embedder.dimensions):
         configured = f"{embedder.model} ({embedder.dimensions})"
-        advice = "Set CB_EMBEDDING_PROVIDER and CB_EMBEDDING_MODEL back, or use a new base."
+        advice = "Set CB_EMBEDDING_PROVIDER and CB_EMBEDDING_MODEL back; `contextql reembed` changes the model of a base."
         return fail("model", f"the base holds vectors of {held}, the configuration names {configured}", advice)
     return ok("model", held)
 

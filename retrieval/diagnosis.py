@@ -12,9 +12,10 @@ import asyncpg
 from retrieval.database import Connection, translated
 from retrieval.migrations import EXTENSIONS, SETTINGS, migrations, settings_in_force
 from retrieval.tuning import POISONED_ATTEMPTS
+from retrieval.upkeep import Upkeep, upkeep_of
 
 _INDEX = re.compile(r"\b(create|drop)\s+(?:unique\s+)?index\s+(?:if\s+(?:not\s+)?exists\s+)?(\w+)", re.I)
-VECTOR_INDEXES = ("fragment_vector_near", "fragment_vector_acl", "fragment_vector_entity")
+VECTOR_INDEXES = ("fragment_vector_acl", "fragment_vector_entity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,14 @@ class BaseState:
     refresh_due: int
     refreshing: bool
     expired_tokens: int
+    upkeep: Upkeep | None
+    """None until all migrations are applied."""
 
 
-async def examine(url: str, *, jit: bool = False) -> tuple[ServerState, BaseState | None]:
+async def examine(url: str, *, jit: bool = False, counted: int = 1_000) -> tuple[ServerState, BaseState | None]:
     """Look at a database over a connection of its own; the second part is None when it was never migrated.
 
-    Raises `DatabaseUnavailable` when it does not answer.
+    Vectors are counted up to `counted`. Raises `DatabaseUnavailable` when it does not answer.
     """
     started = perf_counter()
     with translated():
@@ -84,7 +87,7 @@ async def examine(url: str, *, jit: bool = False) -> tuple[ServerState, BaseStat
             milliseconds = (perf_counter() - started) * 1_000
             server = await server_state(connection, jit, milliseconds)
             known = await connection.fetchval("select to_regclass('migration') is not null and to_regclass('base') is not null")
-            return server, await base_state(connection) if known else None
+            return server, await base_state(connection, counted) if known else None
         finally:
             await connection.close()
 
@@ -110,7 +113,7 @@ async def extensions_of(connection: Connection) -> tuple[Extension, ...]:
     return tuple(Extension(name, *found.get(name, (None, None)), least) for name, least in EXTENSIONS.items())
 
 
-async def base_state(connection: Connection) -> BaseState:
+async def base_state(connection: Connection, counted: int) -> BaseState:
     """Migrations, indexes, queue, statistics and tokens of a base."""
     applied = {row["name"]: row["digest"] for row in await connection.fetch("select name, digest from migration")}
     known = {migration.name: migration.digest for migration in migrations()}
@@ -124,8 +127,9 @@ async def base_state(connection: Connection) -> BaseState:
         "select count(*)::int as pending, coalesce(extract(epoch from now() - min(available_at)), 0)::float as seconds "
         "from embedding_queue"
     )
+    unapplied = tuple(name for name in known if name not in applied)
     return BaseState(
-        unapplied=tuple(name for name in known if name not in applied),
+        unapplied=unapplied,
         altered=tuple(name for name in known if name in applied and applied[name] != known[name]),
         embedding_model=base["embedding_model"],
         dimensions=base["embedding_size"],
@@ -135,10 +139,13 @@ async def base_state(connection: Connection) -> BaseState:
         oldest_pending_seconds=max(0.0, queue["seconds"]),
         poisoned=await poisoned(connection),
         refresh_due=await connection.fetchval("select count(distinct ns)::int from statistics_due"),
-        refreshing=await connection.fetchval("select exists (select from lease where held_until > now())"),
+        refreshing=await connection.fetchval(
+            "select exists (select from lease where name = 'statistics' and held_until > now())"
+        ),
         expired_tokens=await connection.fetchval(
             "select count(*)::int from token where revoked_at is null and expires_at <= now()"
         ),
+        upkeep=None if unapplied else await upkeep_of(connection, counted),
     )
 
 

@@ -8,7 +8,8 @@ from rich.text import Text
 from app.cli.command import command, json_option
 from app.cli.output import print_json, printable, results
 from app.cli.running import run
-from app.doctor import Finding, Level, examine_all
+from app.doctor import examine_all
+from app.findings import Finding, Level
 
 STYLES = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}
 

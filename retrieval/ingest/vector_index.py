@@ -73,10 +73,15 @@ def should_build(state: IndexState, index_from: int) -> bool:
     return calm or (state.due_seconds or 0) > INDEX_WAIT_SECONDS
 
 
-def should_drop(state: IndexState, exact_most: int) -> bool:
-    """Whether a load is coming that dwarfs what is there, while nobody reads through the index yet: it is built after it."""
+def should_drop(state: IndexState, index_from: int, exact_most: int) -> bool:
+    """Whether a load is coming that dwarfs what is there, while nobody reads through the index yet: it is built after it.
+
+    So is one that a crash left half built where there is no need of it.
+    """
     if not state.present or state.building or state.vectors > exact_most:
         return False
+    if not state.valid and state.vectors < index_from:
+        return True
     return state.waiting > max(INDEX_DROP_FROM, INDEX_DROP_RATIO * state.vectors)
 
 
@@ -96,7 +101,7 @@ async def tend_index(store: Store, holder: str, *, load_is_over: bool = False) -
     if due != (state.due_seconds is not None):
         await note_due(database, due)
     build = should_build(state, tuning.index_from) or (load_is_over and due and not state.building)
-    if not build and not should_drop(state, tuning.exact_most):
+    if not build and not should_drop(state, tuning.index_from, tuning.exact_most):
         return False
     if not await take_lease(database, LEASE, holder):
         return False

@@ -10,7 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from app.doctor import Level, extension_finding, folder_findings, server_findings
+from app.doctor import extension_finding, folder_findings, server_findings
+from app.findings import Level
 from retrieval.diagnosis import Extension, ServerState
 from tests.app.cli.conftest import Ended, Run
 from tests.fixtures.openai_server import OpenAIServer
@@ -183,3 +184,32 @@ def test_a_server_that_cannot_carry_a_base() -> None:
     assert found[0].found == "PostgreSQL 15.3 is too old"
     assert "alter extension vector update" in (found[3].advice or "")
     assert extension_finding(Extension("vector", "0.10.0", "0.10.0", (0, 8))).level is Level.OK
+
+
+def test_tables_that_need_care(run: Run, execute: Execute, tmp_path: Path) -> None:
+    run("migrate")
+    execute(
+        "alter table link set (autovacuum_enabled = false)",
+        "insert into embedding_queue (ns, fragment_id) select 1, g from generate_series(1, 20000) g",
+        "delete from embedding_queue",
+        "insert into statistics_due (ns, marked_at) select 1, now() - interval '1 hour' from generate_series(1, 2000)",
+        "select pg_stat_force_next_flush()",
+    )
+    ended = run("doctor", "--json")
+    found = [(one["found"], one["advice"]) for one in ended.json["findings"] if one["name"] == "tables"]
+    assert ("embedding_queue has 20,000 dead rows beside 0", "vacuum (analyze) embedding_queue") in found
+    assert ("statistics_due has 2,000 rows and was never analysed", "analyze statistics_due") in found
+    assert line(ended, "autovacuum")[:2] == ("WARN", "is off for link")
+    assert line(ended, "statistics")[:2] == ("WARN", "out of date in 1 namespace, for 60 minutes")
+
+
+def test_a_build_of_the_vector_index_that_was_cut_off(run: Run, provider: OpenAIServer, execute: Execute) -> None:
+    run("migrate")
+    assert line(run("doctor", "--json"), "vector index")[0] == "OK"
+    execute(
+        "create index fragment_vector_near on fragment_vector using hnsw (embedding halfvec_cosine_ops)",
+        "update pg_index set indisvalid = false where indexrelid = 'fragment_vector_near'::regclass",
+    )
+    ended = run("doctor", "--json")
+    assert line(ended, "vector index")[:2] == ("WARN", "half built: a build was cut off")
+    assert line(ended, "indexes")[0] == "OK"

@@ -200,8 +200,10 @@ async def test_what_is_written_while_it_is_built_is_in_it(loaded: Store) -> None
         (IndexState(150, 1_001, True, True, False, None), False, True),
         (IndexState(201, 9_000, True, True, False, None), False, False),
         (IndexState(0, 1_001, True, True, False, None), False, True),
+        (IndexState(99, 0, True, False, False, None), False, True),
+        (IndexState(99, 0, True, False, True, None), False, False),
     ],
 )
 def test_when_it_is_built_and_when_it_is_dropped(state: IndexState, build: bool, drop: bool) -> None:
     assert should_build(state, SMALL.index_from) == build
-    assert should_drop(state, SMALL.exact_most) == drop
+    assert should_drop(state, SMALL.index_from, SMALL.exact_most) == drop
