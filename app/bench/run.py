@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
+from app.bench.at_size.run import at_size
+from app.bench.at_size.world import Sizes
 from app.bench.bare_route import hits_against_a_bare_route
 from app.bench.graph import graph_from_a_hub_against_an_ordinary_start
 from app.bench.lexical_only import lexical_alone_against_everything
@@ -25,12 +28,14 @@ MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
 
 DOCUMENTS, QUICK_DOCUMENTS = 20_000, 4_000
 QUICK_SCALE = 0.2
+QUICK_SIZES = Sizes(10_000, 2_000, 50)
 
 
 async def run_bench(quick: bool = False) -> bool:
-    """Measure everything, print `PASS|FAIL name value bound` on stdout as it comes; True when all promises are kept.
+    """Measure everything that is done within minutes, print `PASS|FAIL name value bound` on stdout as it comes.
 
-    `quick` takes a smaller corpus and fewer repetitions: good for finding a broken measurement, not for figures.
+    True when all promises are kept. `quick` takes a smaller corpus and fewer repetitions: good for finding a broken measurement,
+    not for figures.
     """
     kept = True
     async with made_world(QUICK_DOCUMENTS if quick else DOCUMENTS, QUICK_SCALE if quick else 1.0, say) as world:
@@ -42,10 +47,20 @@ async def run_bench(quick: bool = False) -> bool:
     return kept
 
 
+async def run_at_size(folder: Path, quick: bool = False) -> bool:
+    """Measure what is promised of 200,000 fragments, over bases kept in a folder; prints and gives as `run_bench` does."""
+    return await printed(at_size(folder / "quick", QUICK_SIZES, say) if quick else at_size(folder, Sizes(), say))
+
+
 async def run_rivals(quick: bool = False) -> bool:
     """Compare one search with other products on sets with known answers (EVAL_DATA); prints and gives as `run_bench` does."""
+    return await printed(against_rivals(quick, say))
+
+
+async def printed(lines: AsyncIterator[Line]) -> bool:
+    """Print lines as they come; true when all promises are kept."""
     kept = True
-    async for line in against_rivals(quick, say):
+    async for line in lines:
         print(line, flush=True)
         kept = kept and line.passes
     return kept

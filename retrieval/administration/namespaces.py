@@ -66,6 +66,7 @@ async def delete_namespace(database: Database, caller: Caller, name: str, confir
 TABLES = (
     "embedding_queue", "statistics_due", "vector_cache", "fragment_lexemes", "fragment", "link", "edge", "fact_place", "fact",
     "entity_version", "source", "entity", "acl_grant", "namespace_role", "word_statistics", "fragment_statistics",
+    "namespace_statistics",
 )  # fmt: skip
 COUNTED = {"entity": "entities", "source": "sources", "fragment": "fragments", "fact": "facts"}
 

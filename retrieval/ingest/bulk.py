@@ -102,6 +102,9 @@ async def refresh_plans(database: Database) -> None:
     """Tell the planner about what was loaded; without it word search takes six times as long (locomo10: 79 s, then 12 s)."""
     async with database.writing() as connection:
         await connection.execute("set local statement_timeout = 0")
-        await connection.execute("analyze entity, edge, fragment, fragment_lexemes, word_statistics, fragment_statistics")
+        await connection.execute(
+            "analyze entity, edge, fragment, fragment_lexemes, word_statistics, fragment_statistics, namespace_statistics, "
+            "acl_grant"
+        )
         if await connection.fetchval("select to_regclass('fragment_vector') is not null"):
             await connection.execute("analyze fragment_vector")

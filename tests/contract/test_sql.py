@@ -30,6 +30,7 @@ ACCESS_FREE = {
     "caller": "finds out who asks",
     "words": "counts over unrestricted fragments only, in the namespaces that it is given",
     "highlights": "reads no stored text",
+    "permitted": "finds out what the caller may see",
 }
 """Statements without `visible(`, each with why."""
 UNGUARDED = {"caller", "permitted"}

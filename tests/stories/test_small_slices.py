@@ -70,6 +70,7 @@ async def fill(url: str) -> None:
             )
     async with database.writing() as connection:
         await connection.execute("insert into fragment_statistics select ns, 0, count(*), 3 * count(*) from fragment group by ns")
+        await connection.execute("insert into namespace_statistics select ns, fragments from fragment_statistics")
     await grant(database, ADMIN, "small", TINY)
     await build_index(database)
     await database.close()
