@@ -125,7 +125,7 @@ class Settings(BaseSettings):
         default=None,
         description="Provider of the model that `contextql reembed` changes the base to. Servers that have it too ask "
         "with whichever model holds the base, so that nobody feels the change. Unset: none. Of the variables that follow, those "
-        "for a server and its key are taken from CB_OPENAI_… when unset.",
+        "for a server and its key are taken from those without NEXT when unset.",
     )
     next_embedding_model: str | None = Field(
         default=None, min_length=1, max_length=200, description="The same as CB_EMBEDDING_MODEL, of that model."

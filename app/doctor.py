@@ -188,7 +188,7 @@ def model_finding(base: BaseState, embedder: Embedder | None, following: Embedde
     if embedder is None or base.embedding_model is None:
         return ok("model", "no vectors yet" if base.embedding_model is None else f"vectors of {held}")
     if following is not None and (base.embedding_model, base.dimensions) == (following.model, following.dimensions):
-        return ok("model", f"{held}, which CB_NEXT_… name; make them CB_EMBEDDING_… in your own time")
+        return ok("model", f"{held}, which the settings with NEXT name; make them those without in your own time")
     if (base.embedding_model, base.dimensions) != (embedder.model, embedder.dimensions):
         configured = f"{embedder.model} ({embedder.dimensions})"
         advice = "Set CB_EMBEDDING_PROVIDER and CB_EMBEDDING_MODEL back; `contextql reembed` changes the model of a base."

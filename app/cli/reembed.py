@@ -40,8 +40,8 @@ class Planned:
 def reembed_command(dry_run: bool, give_up: bool, allow_missing: bool, as_json: bool) -> None:
     """Make the vectors of all texts anew with the model of CB_NEXT_EMBEDDING_PROVIDER, and change over in one moment.
 
-    The base is read and written meanwhile. A run that is cut off is taken up by the next. Servers that have the same CB_NEXT_…
-    variables ask with the new model from that moment on; others search by words until they are set up for it.
+    The base is read and written meanwhile. A run that is cut off is taken up by the next. Servers that have the same
+    variables with NEXT ask with the new model from that moment on; others search by words until they are set up for it.
     """
     if give_up:
         gone = run(abandoned, embeds=False)
@@ -53,7 +53,7 @@ def reembed_command(dry_run: bool, give_up: bool, allow_missing: bool, as_json: 
         if as_json:
             print_json({"model": name, "dimensions": dimensions})
         else:
-            say(f"The base holds vectors of {name} ({dimensions}). Make CB_NEXT_… the settings CB_EMBEDDING_… in your own time.")
+            say(f"The base holds vectors of {name} ({dimensions}). Make the settings with NEXT those without in your own time.")
 
 
 async def abandoned(settings: Settings) -> bool:

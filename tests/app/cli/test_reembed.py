@@ -150,7 +150,7 @@ def test_a_dry_run_tells_how_much_there_is_and_does_nothing(run: Run, pages: Pat
     assert ended.json == {"model": "text-embedding-3-other", "dimensions": NEW}
     doctor = {one["name"]: (one["level"], one["found"]) for one in run("doctor", "--json").json["findings"]}
     assert doctor["model"][0] == "OK"
-    assert "CB_NEXT_" in doctor["model"][1]
+    assert "with NEXT" in doctor["model"][1]
     monkeypatch.delenv("CB_NEXT_EMBEDDING_PROVIDER")
     assert "`contextql reembed` changes the model" in run("ask", "слово7").sentence
 
