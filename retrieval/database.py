@@ -108,7 +108,7 @@ class Database:
         """A connection that nobody else has; raises `Overloaded` when none comes free in time."""
         while self._at_hand:
             connection = self._at_hand.pop()
-            if not connection.is_closed():
+            if not is_gone(connection):
                 return connection
             await self.pool.release(connection)
         self._waiting += 1
@@ -124,7 +124,7 @@ class Database:
         """Give a connection back; one that a statement may have left in a bad state is seen to by the pool."""
         self._handed_on += 1
         keep = whole and not self._waiting and len(self._at_hand) < AT_HAND_MOST and self._handed_on % AT_HAND_USES
-        if keep and not connection.is_closed():
+        if keep and not is_gone(connection):
             self._at_hand.append(connection)
         else:
             await self.pool.release(connection)
@@ -158,6 +158,15 @@ class Acquired:
         ours = None if error is None else domain_error(error)
         if ours is not None:
             raise ours from error
+
+
+def is_gone(connection: Connection) -> bool:
+    """Whether a connection was cut; the pool takes such a one back by itself, and then it does not even say that it is closed."""
+    try:
+        closed: bool = connection.is_closed()
+    except asyncpg.InterfaceError:
+        return True
+    return closed
 
 
 async def prepare_connection(connection: asyncpg.Connection[asyncpg.Record]) -> None:

@@ -56,6 +56,12 @@ async def models_of(connection: Connection) -> Models:
     )
 
 
+async def model_in_use(connection: Connection) -> Model | None:
+    """The model of the table of vectors that this connection reads; None when its snapshot is older than a switch."""
+    named = await connection.fetchval("select vector_table is not distinct from to_regclass('fragment_vector') from base")
+    return (await models_of(connection)).current if named else None
+
+
 async def models_held(connection: Connection) -> Models:
     """The models of a base, kept as they are until the transaction ends: whoever changes them waits for those who write.
 

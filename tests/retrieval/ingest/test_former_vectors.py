@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from retrieval.ingest.queue import embed_pending
 from retrieval.ingest.worker import Worker
+from retrieval.ports import Vectors
 from retrieval.store import Store
+from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.writing import put, rows, values
 
 pytestmark = pytest.mark.usefixtures("ns")
@@ -46,8 +51,13 @@ async def test_a_text_that_comes_back_is_not_embedded_again_and_stays(store: Sto
 
 async def test_a_vector_that_comes_for_a_text_that_went_is_not_kept(store: Store) -> None:
     await put(store, "a", "один")
-    (row,) = await rows(store, "select ns, fragment_id from fragment")
-    async with store.database.writing() as connection:
-        await connection.execute("delete from fragment where ns = $1 and fragment_id = $2", *row)
-    await embed_pending(store, 10)
+
+    class Late(HashEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            await put(store, "a", "два")
+            return await super().embed_passages(texts)
+
+    await embed_pending(replace(store, embedder=Late()), 10)
     assert await rows(store, KEPT) == []
+    await embed_pending(store, 10)
+    assert await rows(store, KEPT) == [(False, 1)]

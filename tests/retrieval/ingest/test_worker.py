@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from retrieval.ingest.leases import drop_lease, take_lease
+from retrieval.administration.namespaces import create_namespace
+from retrieval.ingest.leases import drop_lease, holding, take_lease
 from retrieval.ingest.worker import STATISTICS, Worker
 from retrieval.store import Store
-from tests.fixtures.writing import put, values
+from tests.fixtures.writing import ADMIN, put, values
 
 pytestmark = pytest.mark.usefixtures("ns")
 CUT = """select pg_terminate_backend(pid) from pg_stat_activity
@@ -100,6 +101,53 @@ async def test_a_lease_is_held_by_one_and_lapses(store: Store) -> None:
     assert await take_lease(database, STATISTICS, "two")
     await drop_lease(database, STATISTICS, "one")
     assert not await take_lease(database, STATISTICS, "one"), "only the holder gives it back"
+
+
+async def test_a_namespace_that_cannot_be_counted_keeps_no_other_from_its_turn(store: Store) -> None:
+    await create_namespace(store.database, ADMIN, "other")
+    await put(store, "a", "кот")
+    await put(store, "a", "пёс", "other")
+    async with store.database.writing() as connection:
+        await connection.execute("alter table word_statistics add constraint broken check (ns <> 1 or lexeme <> 'кот')")
+    async with working(Worker(store, 0.05)):
+        await eventually(lambda: counts(store, ["пес"]))
+        assert await values(store, "select distinct ns from statistics_due") == [1], "it stays due"
+        async with store.database.writing() as connection:
+            await connection.execute("alter table word_statistics drop constraint broken")
+        await eventually(lambda: counts(store, ["кот", "пес"]))
+        await eventually(lambda: idle(store))
+
+
+async def counts(store: Store, words: list[str]) -> bool:
+    """Whether exactly these words are counted."""
+    return await values(store, "select lexeme from word_statistics order by 1") == words
+
+
+async def test_a_long_refresh_keeps_its_lease_and_blocks_no_reader(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await put(store, "a", "кот")
+    async with store.database.writing() as connection:  # whoever writes the namespace's row keeps the refresh waiting
+        await connection.execute("select from namespace for no key update")
+        async with working(Worker(store, 0.05)):
+            await eventually(lambda: leased(store))
+            await asyncio.sleep(0.3)
+            assert await leased(store)
+            assert not await take_lease(store.database, STATISTICS, "another")
+            assert await values(store, "select count(*) from fragment_lexemes") == [1]
+            assert await values(store, "select count(*) from word_statistics") == [0]
+
+
+async def leased(store: Store) -> bool:
+    """Whether somebody refreshes statistics."""
+    return await values(store, "select count(*) from lease where name = 'statistics' and held_until > now()") == [1]
+
+
+async def test_a_lease_is_renewed_as_long_as_its_work_runs(store: Store) -> None:
+    assert await take_lease(store.database, "work", "one", 0.4)
+    async with holding(store.database, "work", "one", 0.4):
+        for _ in range(10):
+            await asyncio.sleep(0.1)
+            assert not await take_lease(store.database, "work", "two", 0.4)
+    assert await take_lease(store.database, "work", "two", 0.4), "given back at the end"
 
 
 async def test_a_dead_holder_of_the_lease_delays_statistics_only(store: Store) -> None:
