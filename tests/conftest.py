@@ -21,16 +21,48 @@ from tests.fixtures.embedders import DIMENSIONS, MODEL, HashEmbedder
 RUN_FOLDER = "CONTEXTQL_TEST_RUN"
 
 
+OWNER = "CONTEXTQL_TEST_RUN_OWNER"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """A part of what takes hours may be run by itself."""
+    parser.addoption("--shard", help="run only this part of the long tests with seeds, such as 1/4")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """The first process of the run makes its folder; workers inherit the name."""
-    if not hasattr(config, "workerinput"):
+    """The first process of the run makes its folder; workers, and runs that a test starts, inherit the name."""
+    if not hasattr(config, "workerinput") and RUN_FOLDER not in os.environ:
         os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="contextql-tests-")
+        os.environ[OWNER] = str(os.getpid())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """The first process is the last to end, and takes the folder away."""
-    if not hasattr(config, "workerinput"):
+    if not hasattr(config, "workerinput") and os.environ.get(OWNER) == str(os.getpid()):
         shutil.rmtree(os.environ.pop(RUN_FOLDER), ignore_errors=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one part of the long tests with seeds, when one is asked for."""
+    shard = config.getoption("--shard")
+    if shard is None:
+        return
+    part, parts = (int(number) for number in shard.split("/"))
+    kept = []
+    for item in items:
+        seed = item.callspec.params.get("seed") if isinstance(item, pytest.Function) and hasattr(item, "callspec") else None
+        if seed is None or item.get_closest_marker("long") is None or seed % parts == part % parts:
+            kept.append(item)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many answers were compared with the oracle of access."""
+    reports = terminalreporter.getreports("passed")
+    done = [value for one in reports for name, value in one.user_properties if name == "comparisons"]
+    if done:
+        terminalreporter.write_line(f"{sum(done):,} answers compared with the oracle of access")
 
 
 @pytest.fixture(scope="session")

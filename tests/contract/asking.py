@@ -6,7 +6,8 @@ import json
 import random
 from collections.abc import Iterator
 
-from tests.contract.oracle import Run, View, public_id
+from tests.contract.oracle import View, public_id
+from tests.contract.searching import Run
 from tests.contract.selections import selection
 from tests.fixtures.random_world import World
 from tests.fixtures.world import api
@@ -49,13 +50,17 @@ def text(value: object) -> str:
 
 def question(view: View, chance: random.Random, k: int) -> str:
     """Common words, words of single texts and identifiers, of visible and of hidden ones; no two results nearly equal."""
-    fragments = list(view.world.fragments)
     while True:
-        told = [chance.choice(fragments).text.split()[-1] for _ in range(2)]
-        asked = " ".join([*chance.sample(view.world.words, 3), *told])
+        asked, view.is_close = some_words(view.world, chance), False
         run = Run(view, asked, k=k)
-        if run.vector is not None and run.lexical is not None and not run.is_close:
+        if run.vector is not None and run.lexical is not None and not view.is_close:
             return asked
+
+
+def some_words(world: World, chance: random.Random) -> str:
+    """A question of five words."""
+    told = [fragment.text.split()[-1] for fragment in chance.choices(list(world.fragments), k=2)]
+    return " ".join([*chance.sample(world.words, 3), *told])
 
 
 def narrowed(view: View, chance: random.Random, spaces: list[str]) -> str:
@@ -133,7 +138,7 @@ def walked(view: View, chance: random.Random, spaces: list[str]) -> str:
         if inside and number % 2:
             one = chance.choice(inside)
             starts.append(f"{{namespace: {text(one.space.name)}, key: {text(one.key)}}}")
-        predicates = [fact.predicate for fact in chance.sample(view.world.facts, len(view.world.facts) * 2 // 3)]
+        predicates = [fact.predicate for fact in chance.sample(view.world.facts, min(100, len(view.world.facts) * 2 // 3))]
         given += f", hops: {chance.choice((1, 2, 3, 3))}, limit: {chance.choice((1, 2, 4, 9, 40))}"
         given += f", direction: {chance.choice(('IN', 'OUT', 'BOTH', 'BOTH'))}"
         given += chance.choice(("", "", f", predicates: {text(predicates)}", ", predicates: []"))

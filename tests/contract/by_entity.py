@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from tests.contract import lists, walks
-from tests.contract.oracle import RANK_CONSTANT, Run, Signal
-from tests.fixtures.random_world import Entity, Fragment
+from tests.contract.searching import RANK_CONSTANT, Run, Signal
+from tests.fixtures.random_world import CLOCK, Entity, Fragment
 
 Places = list[tuple[float, Entity, Fragment | None]]
 """A list, best first: raw score, entity, and the fragment whose place it took."""
@@ -28,7 +27,7 @@ def sql(run: Run) -> Places:
     if lists.EntityFilter(**(run.entity_filter or {})).is_open:
         return []
     found = lists.chosen(run.view, [space.name for space in run.spaces], run.entity_filter, run.at)
-    found.sort(key=lambda entity: (datetime.now(UTC) - entity.updated, entity.space.ns, entity.id))
+    found.sort(key=lambda entity: (CLOCK - entity.updated, entity.space.ns, entity.id))
     return [(1.0, entity, None) for entity in found[: run.pool]]
 
 

@@ -14,6 +14,22 @@ from tests.fixtures.bases import Bases
 from tests.fixtures.databases import TestServer
 
 
+class Comparisons:
+    """Counts the comparisons of a test with the oracle; the run prints how many there were in all."""
+
+    def __init__(self, record: Callable[[str, object], None]) -> None:
+        self._record = record
+
+    def __call__(self, done: int) -> None:
+        self._record("comparisons", done)
+
+
+@pytest.fixture
+def comparisons(record_property: Callable[[str, object], None]) -> Comparisons:
+    """Where a test says how much it compared."""
+    return Comparisons(record_property)
+
+
 @pytest.fixture
 def bases(database_server: TestServer) -> Iterator[Bases]:
     """Databases of one test."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from graphql import (
@@ -21,9 +21,10 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from tests.contract import by_entity, lists, oracle, walks
-from tests.contract.oracle import Run, View, public_id
-from tests.fixtures.random_world import Entity, Fact, Source
+from tests.contract import by_entity, lists, oracle, searching, walks
+from tests.contract.oracle import View, public_id
+from tests.contract.searching import Run
+from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
 
 OPAQUE = object()
 """A text that only the server can make; any text will do, and nothing is compared with it."""
@@ -31,25 +32,27 @@ OPAQUE = object()
 
 @dataclass(frozen=True)
 class Page:
-    """The first page of a list."""
+    """A page of a list: `items` is all of it, `start` where the page begins."""
 
     items: list[Any]
     first: int
+    start: int = 0
+    is_later: bool = False
 
     @property
     def shown(self) -> list[Any]:
-        return self.items[: self.first]
+        return self.items[self.start : self.start + self.first]
 
 
 EVIDENCE = {1: "INFERRED", 2: "OBSERVED", 3: "ASSERTED"}
 
 
 def attributes(entity: Entity, asOf: str | None = None) -> dict[str, Any]:
-    return lists.attributes_of(entity, datetime.fromisoformat(asOf) if asOf else datetime.now(UTC))
+    return lists.attributes_of(entity, datetime.fromisoformat(asOf) if asOf else CLOCK)
 
 
 def in_force(fact: Fact, asOf: str | None = None) -> bool:
-    at = datetime.fromisoformat(asOf) if asOf else datetime.now(UTC)
+    at = datetime.fromisoformat(asOf) if asOf else CLOCK
     began = fact.valid_from is None or fact.valid_from <= at
     return fact.retracted is None and began and (fact.valid_to is None or fact.valid_to > at)
 
@@ -63,8 +66,9 @@ def page(entity: Entity | Source, first: int = 20) -> Page:
     return Page((entity.entity if isinstance(entity, Source) else entity).fragments, first)
 
 
-def entities(view: View, first: int = 20, **given: Any) -> Page:
-    return Page(lists.listed(view, **given), first)
+def entities(view: View, first: int = 20, after: str | None = None, **given: Any) -> Page:
+    items = lists.listed(view, **given)
+    return Page(items, first, 0 if after is None else lists.start_of(view, after, given, items), after is not None)
 
 
 def recall(view: View, question: str, budget: str = "MID", **rest: Any) -> Run:
@@ -127,7 +131,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "card": lambda v, hit: hit.fragment.entity,
         "score": lambda v, hit: hit.score,
         "signals": lambda v, hit: hit.signals,
-        "highlights": lambda v, hit: oracle.highlights(hit),
+        "highlights": lambda v, hit: searching.highlights(hit),
         "matchedIdentifiers": lambda v, hit: hit.run.matched(hit.fragment),
     },
     "EntityHit": {
@@ -265,8 +269,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Bucket": {"values": lambda v, bucket: bucket.values, "count": lambda v, bucket: bucket.count},
     "BucketValue": {"dimension": lambda v, pair: pair[0], "value": lambda v, pair: pair[1]},
     "PageInfo": {
-        "hasNextPage": lambda v, page: len(page.items) > page.first,
-        "hasPreviousPage": lambda v, page: False,
+        "hasNextPage": lambda v, page: len(page.items) > page.start + page.first,
+        "hasPreviousPage": lambda v, page: page.is_later,
         "startCursor": lambda v, page: OPAQUE if page.shown else None,
         "endCursor": lambda v, page: OPAQUE if page.shown else None,
     },

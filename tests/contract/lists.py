@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from tests.contract.oracle import View
-from tests.fixtures.random_world import Entity
+from tests.contract.oracle import Refused, View
+from tests.fixtures.random_world import CLOCK, Entity
 
 PERIODS = ("DAY", "WEEK", "MONTH")
+BUCKETS = 1_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def attributes_of(entity: Entity, at: datetime) -> dict[str, Any]:
 
 def chosen(view: View, namespaces: list[str] | None, filter: dict[str, Any] | None, at: datetime | None = None) -> list[Entity]:
     """The visible entities that meet a filter."""
-    wanted, moment = EntityFilter(**(filter or {})), at or datetime.now(UTC)
+    wanted, moment = EntityFilter(**(filter or {})), at or CLOCK
     return [entity for entity in view.entities(view.named(namespaces)) if wanted.admits(entity, moment)]
 
 
@@ -85,17 +86,36 @@ def listed(
     view: View, namespaces: list[str] | None = None, filter: dict[str, Any] | None = None, orderBy: str = "KEY"
 ) -> list[Entity]:
     """All of a list, in order."""
+    return sorted(chosen(view, namespaces, filter), key=lambda entity: place_of(entity, orderBy))
 
-    def place(entity: Entity) -> tuple[Any, ...]:
-        texts = {"KEY": entity.key, "TITLE": entity.title}
-        dates = {"CREATED": entity.created, "UPDATED": entity.updated, "OCCURRED": entity.occurred}
-        if orderBy in texts:
-            return texts[orderBy], entity.space.ns, entity.id
-        moment = dates[orderBy]
-        age = timedelta(0) if moment is None else datetime(9000, 1, 1, tzinfo=UTC) - moment
-        return moment is None, age, entity.space.ns, entity.id
 
-    return sorted(chosen(view, namespaces, filter), key=place)
+def place_of(entity: Entity, order: str) -> tuple[Any, ...]:
+    """Where an entity stands in an order."""
+    texts = {"KEY": entity.key, "TITLE": entity.title}
+    dates = {"CREATED": entity.created, "UPDATED": entity.updated, "OCCURRED": entity.occurred}
+    if order in texts:
+        return texts[order], entity.space.ns, entity.id
+    moment = dates[order]
+    age = timedelta(0) if moment is None else datetime(9000, 1, 1, tzinfo=UTC) - moment
+    return moment is None, age, entity.space.ns, entity.id
+
+
+def keep_cursor(view: View, cursor: str, entity: Entity, **given: Any) -> None:
+    """Remember a cursor that a caller was given for an entity in a list; `given` are the arguments of the list."""
+    view.world.cursors[cursor] = (scope_of(view, given), place_of(entity, given.get("orderBy", "KEY")))
+
+
+def start_of(view: View, cursor: str, given: dict[str, Any], items: list[Entity]) -> int:
+    """How many of a list stand up to a cursor; raises `Refused` for one of another caller or list, or of nobody."""
+    scope, place = view.world.cursors.get(cursor, (None, ()))
+    if scope != scope_of(view, given):
+        raise Refused("BAD_CURSOR")
+    return sum(place_of(entity, given.get("orderBy", "KEY")) <= place for entity in items)
+
+
+def scope_of(view: View, given: dict[str, Any]) -> tuple[Any, ...]:
+    names = given.get("namespaces")
+    return view.me.name, given.get("orderBy", "KEY"), names and sorted(names), given.get("filter") or {}
 
 
 @dataclass(frozen=True)
@@ -125,6 +145,9 @@ def counted(
                 period = period_of(name, days[0] + timedelta(days=number))
                 for values in found:
                     counts[(*values[:place], period, *values[place + 1 :])] += 0
+
+    if len(counts) > BUCKETS:
+        raise Refused("BAD_INPUT")
 
     def order(values: tuple[str | None, ...]) -> tuple[Any, ...]:
         times = [value for name, value in zip(dimensions, values, strict=True) if name in PERIODS]

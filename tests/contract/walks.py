@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from tests.contract.oracle import Neighbour, View
-from tests.fixtures.random_world import Entity, Fact
+from tests.contract.oracle import View
+from tests.fixtures.random_world import CLOCK, Entity, Fact
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbour:
+    entity: Entity
+    hops: int
+    via: list[Fact]
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,9 @@ def walked(
     """The walk from entities by key, in all namespaces asked for or in the one that is given."""
     spaces = view.named(namespaces)
     wanted = [(one.get("namespace"), one["key"]) for one in start]
+    view.named([name for name, _ in wanted if name is not None])
     begin = {e for e in view.entities(spaces) for name, key in wanted if e.key == key and name in (None, e.space.name)}
-    at = datetime.fromisoformat(asOf) if asOf else datetime.now(UTC)
+    at = datetime.fromisoformat(asOf) if asOf else CLOCK
     usable = [
         fact
         for fact in view.facts(spaces)
@@ -45,9 +53,10 @@ def around(begin: set[Entity], facts: list[Fact], hops: int, direction: str, lim
             break
         reached: dict[Entity, set[Fact]] = {}
         for fact in facts:
-            for near, far, way in ((fact.subject, fact.object, "OUT"), (fact.object, fact.subject, "IN")):
-                if near in front and far is not None and direction in (way, "BOTH"):
-                    reached.setdefault(far, set()).add(fact)
+            if direction != "IN" and fact.subject in front and fact.object is not None:
+                reached.setdefault(fact.object, set()).add(fact)
+            if direction != "OUT" and fact.object in front:
+                reached.setdefault(fact.subject, set()).add(fact)
         new = [Neighbour(far, hop, sorted(via, key=lambda fact: fact.row)) for far, via in reached.items() if far not in seen]
         new.sort(key=lambda one: (-len(one.via), one.entity.space.ns, one.entity.id))
         kept = new[: limit - len(found)]

@@ -22,7 +22,7 @@ from retrieval.store import Store
 from retrieval.subgraph import EntityRef, GraphQuestion, make_graph_question
 from retrieval.tuning import Tuning
 from tests.contract.oracle import View
-from tests.fixtures.random_world import START, Entity, Fact, World, random_world
+from tests.fixtures.random_world import START, Entity, Fact, Size, World, random_world
 from tests.fixtures.world import codes, execute, opened, session_for, store_world, tuned
 from tests.fixtures.writing import ADMIN, DOCS, put
 
@@ -31,7 +31,7 @@ LATER = START + timedelta(days=500)
 
 def dense_world(seed: int) -> World:
     """A world with many facts of few predicates: loops, cycles, diamonds, parallel facts, dangling ends, hidden places."""
-    world, chance = random_world(seed, entities=7), random.Random(seed)
+    world, chance = random_world(seed, Size(entities=7)), random.Random(seed)
     world.facts = []
     for space in world.namespaces:
         here = [entity for entity in world.entities if entity.space is space]
@@ -113,7 +113,7 @@ async def test_a_walk_finds_what_a_plain_search_finds(base_url: str, seed: int) 
             plain = Plain(view, edges)
             async with session_for(store, caller.token) as session:
                 reader = session.reader((await session.caller).spaces)
-                for number in range(12):
+                for number in range(24):
                     among = view.entities(view.spaces) if number % 3 else world.entities
                     start = chance.sample(among, min(len(among), chance.choice([1, 1, 2, 5])))
                     steps = Steps(

@@ -1,0 +1,217 @@
+"""Computes in plain Python what a search must give; shares neither code nor SQL with the product."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from tests.contract.oracle import View
+from tests.contract.walks import Neighbour, around
+from tests.fixtures.embedders import HashEmbedder
+from tests.fixtures.random_world import CLOCK, Entity, Fact, Fragment
+
+RANK_CONSTANT, K1, B = 60, 1.2, 0.75  # as in `tests.fixtures.world.tuned`, whatever a deployment weighs by
+NEIGHBOURS = 40
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The parts of a fragment filter; None is as left out."""
+
+    meta: dict[str, Any] | None = None
+    kinds: list[str] | None = None
+    types: list[str] | None = None
+    keys: list[str] | None = None
+    relevanceScopes: list[str] | None = None
+    updatedAfter: str | None = None
+    updatedBefore: str | None = None
+
+    def admits(self, fragment: Fragment) -> bool:
+        entity = fragment.entity
+        return (
+            (self.meta is None or self.meta.items() <= fragment.meta.items())
+            and (self.kinds is None or entity.kind in self.kinds)
+            and (self.types is None or entity.type in self.types)
+            and (self.keys is None or entity.key in self.keys)
+            and (self.relevanceScopes is None or bool(set(self.relevanceScopes) & set(entity.scopes)))
+            and (self.updatedAfter is None or entity.updated > datetime.fromisoformat(self.updatedAfter))
+            and (self.updatedBefore is None or entity.updated < datetime.fromisoformat(self.updatedBefore))
+        )
+
+
+@dataclass(frozen=True)
+class Signal:
+    channel: str
+    rank: int
+    raw: float
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, eq=False)
+class Hit:
+    fragment: Fragment
+    score: float
+    signals: list[Signal]
+    run: Run
+
+
+@cache
+def words_of(text: str) -> list[str]:
+    return re.findall("[a-z]+", text.lower())
+
+
+@cache
+def counted(text: str) -> Counter[str]:
+    return Counter(words_of(text))
+
+
+@cache
+def direction(text: str) -> np.ndarray:
+    """The vector of a text as it is stored, of length 1."""
+    held = halved(HashEmbedder().vector(text))
+    return np.asarray(held / np.linalg.norm(held))
+
+
+def halved(vector: np.ndarray) -> np.ndarray:
+    return vector.astype(np.float16).astype(np.float64)
+
+
+class Run:
+    """One question, answered by looking at everything."""
+
+    def __init__(
+        self, view: View, question: str, namespaces: list[str] | None = None, k: int = 8, hops: int = 1,
+        filter: dict[str, Any] | None = None, entityFilter: dict[str, Any] | None = None, channels: list[str] | None = None,
+        fusion: dict[str, Any] | None = None, asOf: str | None = None, locale: str = "AUTO",
+    ) -> None:  # fmt: skip
+        self.view, self.question, self.k, self.hops = view, question, k, hops
+        self.spaces = view.named(namespaces)
+        self.pool = min(400, max(20, k * max(2, len(set(namespaces or ())))))
+        self.channels = ["VECTOR", "LEXICAL", "GRAPH", "SQL"] if channels is None else channels
+        self.weights = {one["channel"]: one["weight"] for one in (fusion or {}).get("weights") or []}
+        self.at = datetime.fromisoformat(asOf) if asOf else CLOCK
+        self.language = locale
+        self.entity_filter = entityFilter
+        visible = view.fragments(self.spaces)
+        self.candidates = [fragment for fragment in visible if Filter(**(filter or {})).admits(fragment)]
+        self.common = [fragment for fragment in visible if not fragment.entity.acl]
+
+    def ranked(self, scored: list[tuple[tuple[float, ...], Fragment]]) -> list[tuple[float, Fragment]]:
+        scored.sort(key=lambda pair: (*(-part for part in pair[0]), pair[1].entity.space.ns, pair[1].id))
+        for (one, _), (other, _) in pairwise(scored):
+            self.view.is_close |= one != other and one[:-1] == other[:-1] and abs(one[-1] - other[-1]) < 3e-6
+        return [(score[-1], fragment) for score, fragment in scored[: self.pool]]
+
+    @cached_property
+    def vector(self) -> list[tuple[float, Fragment]]:
+        asked, held = direction(self.question), [fragment for fragment in self.candidates if not fragment.pending]
+        # A sum for each row by itself: equal texts must come out equal wherever they stand.
+        scores = (np.array([direction(fragment.whole) for fragment in held]).reshape(-1, len(asked)) * asked).sum(axis=1)
+        return self.ranked([((score,), fragment) for score, fragment in zip(scores.tolist(), held, strict=True)])
+
+    @cached_property
+    def lexical(self) -> list[tuple[float, Fragment]]:
+        held = [counted(fragment.worded) for fragment in self.common]
+        mean = sum(words.total() for words in held) / len(held) if held else 100.0
+        weights = {}
+        for word in set(words_of(self.question)):
+            count = sum(word in words for words in held)
+            weights[word] = (count, math.log(1 + (len(held) - count + 0.5) / (count + 0.5)))
+        rarest = sorted(weights.items(), key=lambda pair: (pair[1][0], pair[0]))
+        scored = []
+        for fragment in self.candidates:
+            words, score = counted(fragment.worded), 0.0
+            for word, (_, idf) in rarest:
+                if times := words[word]:
+                    score += idf * times * (K1 + 1) / (times + K1 * (1 - B + B * words.total() / mean))
+            exact = len(self.matched(fragment))
+            if score or exact:
+                scored.append(((exact, score), fragment))
+        return self.ranked(scored)
+
+    def matched(self, fragment: Fragment) -> list[str]:
+        return [one for one in self.identifiers if one in fragment.identifiers]
+
+    @cached_property
+    def identifiers(self) -> list[str]:
+        return list(dict.fromkeys(re.findall(r"[a-z]+\.yaml", self.question)))
+
+    @cached_property
+    def fused(self) -> list[Hit]:
+        found: dict[Fragment, list[Signal]] = {}
+        lists = {"VECTOR": lambda: self.vector, "LEXICAL": lambda: self.lexical}
+        for channel in ("VECTOR", "LEXICAL"):
+            if channel in self.channels:
+                for rank, (raw, fragment) in enumerate(lists[channel]()):
+                    weight = self.weights.get(channel, 1.0)
+                    signal = Signal(channel, rank, raw, weight, weight / (RANK_CONSTANT + rank + 1))
+                    found.setdefault(fragment, []).append(signal)
+        hits = []
+        for fragment, signals in found.items():
+            score = 0.0
+            for signal in signals:
+                score += signal.contribution
+            hits.append(Hit(fragment, score, signals, self))
+        return sorted(hits, key=lambda hit: (-hit.score, hit.fragment.entity.space.ns, hit.fragment.id))[: self.k]
+
+    def own(self, channel: str) -> list[Hit]:
+        ranking = self.vector if channel == "VECTOR" else self.lexical
+        listed = enumerate(ranking[: self.k])
+        return [Hit(fragment, raw, [Signal(channel, rank, raw, 1.0, raw)], self) for rank, (raw, fragment) in listed]
+
+    def holds(self, fact: Fact) -> bool:
+        began = fact.valid_from is None or fact.valid_from <= self.at
+        return fact.retracted is None and began and (fact.valid_to is None or fact.valid_to > self.at)
+
+    @cached_property
+    def neighbours(self) -> list[Neighbour]:
+        facts = [fact for fact in self.view.facts(self.spaces) if fact.object is not None and self.holds(fact)]
+        return around({hit.fragment.entity for hit in self.fused}, facts, self.hops, "BOTH", NEIGHBOURS).entities
+
+    @property
+    def sources(self) -> list[Entity]:
+        listed = [*(hit.fragment.entity for hit in self.fused), *(one.entity for one in self.neighbours)]
+        return list(dict.fromkeys(listed))
+
+    @property
+    def context(self) -> str:
+        russian = self.language == "RU"
+        parts = []
+        if self.fused:
+            texts = []
+            for hit in self.fused:
+                entity, heading = hit.fragment.entity, hit.fragment.heading
+                lines = [f"## [{entity.key}] {entity.title}" + (f" — {heading}" if heading else "")]
+                lines += [f"{'Источник' if russian else 'Source'}: {entity.path}"] if entity.path else []
+                texts.append("\n".join(lines) + "\n\n" + hit.fragment.text)
+            parts.append("\n\n".join(["# Найденные фрагменты" if russian else "# Fragments found", *texts]))
+        if self.neighbours:
+            lines = ["# Связанные сущности (граф, соседи)" if russian else "# Related entities (graph, neighbours)"]
+            for one in self.neighbours:
+                entity = one.entity
+                line = f"- [{entity.key}] ({entity.type}) {entity.title}"
+                line += f" status={entity.status}" if entity.status else ""
+                lines.append(line + (f" — {entity.path}" if entity.path else ""))
+            parts.append("\n".join(lines))
+        return "\n\n".join(parts)
+
+
+def highlights(hit: Hit) -> list[tuple[str, int, int]]:
+    """Where words of the question stand in a hit."""
+    asked = set(words_of(hit.run.question))
+    fields = {"TITLE": hit.fragment.title, "HEADING": hit.fragment.heading, "TEXT": hit.fragment.text}
+    return [
+        (name, found.start(), found.end())
+        for name, text in fields.items()
+        for found in re.finditer("[a-z]+", text.lower())
+        if found[0] in asked
+    ]
