@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from retrieval.database import Record
+
 
 class Channel(StrEnum):
     """Where a rank comes from."""
@@ -34,6 +36,11 @@ class Hit(NamedTuple):
     raw_score: float
     evidence: int | None = None
     """In a list of entities that was made of a list of fragments: the fragment whose place the entity took."""
+
+
+def hit_of(row: Record) -> Hit:
+    """A row of a statement that ranks fragments."""
+    return Hit(row["ns"], row["fragment_id"], row["entity_id"], row["raw"])
 
 
 @dataclass(frozen=True, slots=True)

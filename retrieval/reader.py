@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from retrieval.access import Access, Caller, Space
 from retrieval.database import Connection, Record
 from retrieval.errors import DeadlineExceeded, Unauthenticated
 from retrieval.model import Model, model_of, models_of
-from retrieval.sql import guarded, statement
+from retrieval.sql import guarded, guarded_pair, statement
 from retrieval.store import Store
 
 Rows = list[Record]
@@ -72,11 +73,6 @@ class Rights:
             model=model_of(row["model_number"], row["embedding_model"], row["embedding_size"]),
         )
 
-    async def current_model(self) -> Model | None:
-        """The model of vectors that the base holds now."""
-        async with self.store.database.reading(self.seconds_left()) as connection:
-            return (await models_of(connection)).current
-
     async def resolve_access(self, connection: Connection, caller: Caller) -> Access:
         """What the caller may see; its epoch tells whether it belongs to the same moment as the caller."""
         spaces = [space.ns for space in caller.spaces]
@@ -115,27 +111,68 @@ class Reader:
 
     async def rows(self, name: str, *values: Any) -> Rows:
         """The rows of a statement; its first three parameters are the access, its snapshot has the epoch they hold for."""
+        return await self._answer(name, guarded(name), values)
+
+    async def pair(self, first: str, second: str, *values: Any) -> tuple[Rows, Rows]:
+        """The rows of two ranking statements, out of one snapshot; the values of the second follow those of the first."""
+        rows = await self._answer(f"{first}+{second}", guarded_pair(first, second), values)
+        rows.sort(key=lambda row: (row["list"], row["place"]))
+        cut = next((at for at, row in enumerate(rows) if row["list"] == 1), len(rows))
+        return rows[:cut], rows[cut:]
+
+    async def _answer(self, name: str, text: str, values: tuple[Any, ...]) -> Rows:
         access = await self.access()
         if not access.spaces:
             return []
-        async with self.store.database.reading(self.rights.seconds_left()) as connection:
-            rows = await self._bound(connection, name, access, values)
+        async with self._reading() as connection:
+            rows = await self._bound(connection, name, text, access, values)
         if rows[0]["epoch"] != access.epoch:
-            return await self._rows_anew(name, values)
+            return await self._answer_anew(name, text, values)
         return present(rows)
 
-    async def _bound(self, connection: Connection, name: str, access: Access, values: tuple[Any, ...]) -> Rows:
-        return await self.rights.run(
-            connection, name, guarded(name), list(access.spaces), list(access.acls), list(access.whole), *values
-        )
+    async def current_model(self) -> Model | None:
+        """The model of vectors that the base holds now."""
+        async with self._reading() as connection:
+            return (await models_of(connection)).current
 
-    async def _rows_anew(self, name: str, values: tuple[Any, ...]) -> Rows:
+    @asynccontextmanager
+    async def one_moment(self) -> AsyncIterator[Reader]:
+        """A reader whose statements all see one snapshot; it holds a connection, so await nothing inside that needs one."""
+        access = await self.access()
+        async with self._snapshot() as connection:
+            yield MomentReader(self, access, connection)
+
+    def _reading(self) -> AbstractAsyncContextManager[Connection]:
+        return self.store.database.reading(self.rights.seconds_left())
+
+    def _snapshot(self) -> AbstractAsyncContextManager[Connection]:
+        return self.store.database.snapshot(self.rights.seconds_left())
+
+    async def _bound(self, connection: Connection, name: str, text: str, access: Access, values: tuple[Any, ...]) -> Rows:
+        return await self.rights.run(connection, name, text, list(access.spaces), list(access.acls), list(access.whole), *values)
+
+    async def _answer_anew(self, name: str, text: str, values: tuple[Any, ...]) -> Rows:
         """Rights changed since they were resolved: resolve them in the snapshot that is read."""
-        async with self.store.database.snapshot(self.rights.seconds_left()) as connection:
+        async with self._snapshot() as connection:
             caller = await self.rights.resolve_caller(connection)
             access = await self.rights.resolve_access(connection, caller)
             self._access = access.narrowed(space.ns for space in self.spaces)
-            return present(await self._bound(connection, name, self._access, values)) if self._access.spaces else []
+            return present(await self._bound(connection, name, text, self._access, values)) if self._access.spaces else []
+
+
+class MomentReader(Reader):
+    """A reader of one snapshot, in which rights are resolved anew too when they changed before it was taken."""
+
+    def __init__(self, wide: Reader, access: Access, connection: Connection) -> None:
+        super().__init__(wide.rights, wide.access, wide.spaces)
+        self._access = access
+        self._connection = connection
+
+    def _reading(self) -> AbstractAsyncContextManager[Connection]:
+        return nullcontext(self._connection)
+
+    def _snapshot(self) -> AbstractAsyncContextManager[Connection]:
+        return nullcontext(self._connection)
 
 
 def present(rows: Rows) -> Rows:

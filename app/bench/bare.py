@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +47,10 @@ def bare_app(url: str, recorded: dict[str, list[Statement]]) -> Starlette:
         asked = orjson.loads(await request.body())
         found: dict[str, list[Record]] = {}
         async with request.app.state.pool.acquire() as connection:
-            for one in recorded[asked["variables"]["question"]]:
-                found[one.name] = await connection.fetch(one.text, *one.values)
+            for in_snapshot, statements in groupby(recorded[asked["variables"]["question"]], attrgetter("in_snapshot")):
+                async with snapshot_of(connection) if in_snapshot else nullcontext():
+                    for one in statements:
+                        found["both" if "+" in one.name else one.name] = await connection.fetch(one.text, *one.values)
         body = {"data": {"search": {"hits": hits(found)}}}
         return Response(orjson.dumps(body), media_type="application/json")
 
@@ -56,13 +60,16 @@ def bare_app(url: str, recorded: dict[str, list[Statement]]) -> Starlette:
     return Starlette(routes=[Route("/graphql", search, methods=["POST"]), Route("/healthz", alive)], lifespan=lifespan)
 
 
+def snapshot_of(connection: Any) -> Any:
+    """The transaction in which the server ranks."""
+    return connection.transaction(isolation="repeatable_read", readonly=True)
+
+
 def hits(found: dict[str, list[Record]]) -> list[dict[str, Any]]:
     """The first eight of both lists by reciprocal ranks, with fifteen fields."""
     scores: dict[int, float] = {}
-    for name in ("vector_exact", "vector_near", "lexical"):
-        for rank, row in enumerate(found.get(name, ())):
-            if row["present"]:
-                scores[row["fragment_id"]] = scores.get(row["fragment_id"], 0.0) + 1 / (CONSTANT + rank + 1)
+    for row in found["both"]:
+        scores[row["fragment_id"]] = scores.get(row["fragment_id"], 0.0) + 1 / (CONSTANT + row["place"])
     rows = {row["fragment_id"]: row for row in found["fragments"]}
     best = sorted(scores, key=lambda id: (-scores[id], id))[:K]
     names = {space[0]: space[1] for row in found["caller"] for space in row["spaces"]}

@@ -10,9 +10,11 @@ from typing import Any, cast
 
 from app.sessions import Identity
 from retrieval.database import Acquired, Connection, Database
+from retrieval.primitives.lexical import LEXICAL
+from retrieval.primitives.vector import EXACT, NEAR
 from retrieval.question import Question
 from retrieval.session import Session
-from retrieval.sql import FOLDER, guarded, statement
+from retrieval.sql import FOLDER, guarded, guarded_pair, statement
 from retrieval.store import Store
 
 
@@ -23,6 +25,8 @@ class Statement:
     name: str
     text: str
     values: tuple[Any, ...]
+    in_snapshot: bool = False
+    """Whether it ran in one transaction with those beside it."""
 
 
 class RecordingDatabase(Database):
@@ -33,6 +37,12 @@ class RecordingDatabase(Database):
     def reading(self, seconds: float | None = None) -> Acquired:
         """A connection that notes what it fetches."""
         return NotingAcquired(self, self._limit(seconds), self.statements)
+
+    @asynccontextmanager
+    async def snapshot(self, seconds: float | None = None) -> AsyncIterator[Connection]:
+        """A snapshot that notes what is fetched in it."""
+        async with super().snapshot(seconds) as connection:
+            yield cast("Connection", Noting(connection, self.statements, in_snapshot=True))
 
 
 class NotingAcquired(Acquired):
@@ -49,20 +59,22 @@ class NotingAcquired(Acquired):
 class Noting:
     """Stands before a connection."""
 
-    def __init__(self, connection: Connection, statements: list[Statement]) -> None:
+    def __init__(self, connection: Connection, statements: list[Statement], in_snapshot: bool = False) -> None:
         self._connection = connection
         self._statements = statements
+        self._in_snapshot = in_snapshot
 
     async def fetch(self, text: str, *values: Any, timeout: float | None = None) -> Any:
         """Fetch and note."""
-        self._statements.append(Statement(names()[text], text, values))
+        self._statements.append(Statement(names()[text], text, values, self._in_snapshot))
         return await self._connection.fetch(text, *values, timeout=timeout)
 
 
 def names() -> dict[str, str]:
-    """The names of read statements by their texts, bare and guarded."""
+    """The names of read statements by their texts: bare, guarded, and the pair that ranks fragments."""
     known = [file.stem for file in FOLDER.glob("*.sql")]
-    return {form(name): name for form in (statement, guarded) for name in known}
+    alone = {form(name): name for form in (statement, guarded) for name in known}
+    return alone | {guarded_pair(first, LEXICAL): f"{first}+{LEXICAL}" for first in (NEAR, EXACT)}
 
 
 async def statements_of_hits(store: Store, question: Question) -> list[Statement]:

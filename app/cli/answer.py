@@ -11,9 +11,10 @@ from rich.text import Text
 
 from app.cli.output import note, printable, results, say
 from retrieval.highlights import Highlight, TextField
+from retrieval.lists import Degradation
 from retrieval.prompt import Language
 from retrieval.ranking import Signal
-from retrieval.search import Degradation, FragmentHit
+from retrieval.search import FragmentHit
 from retrieval.subgraph import FoundNeighbour
 
 BAR = 10

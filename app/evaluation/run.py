@@ -203,8 +203,8 @@ async def ask(store: Store, question: Question) -> tuple[list[int], list[int], l
     """The fragments of the lexical, the vector and the fused list, best first: the stages that GraphQL awaits."""
     deadline = asyncio.get_running_loop().time() + SECONDS
     async with Session(store, Identity(None, True), deadline=deadline) as session:
-        run = await session.search(question)
-        lexical, vector, fused = await asyncio.gather(run.lexical_pool, run.vector_pool, run.fused)
+        lists = (await session.search(question)).lists
+        lexical, vector, fused = await asyncio.gather(lists.lexical_pool, lists.vector_pool, lists.fused)
     return (
         [hit.item_id for hit in lexical.hits],
         [hit.item_id for hit in vector.hits],

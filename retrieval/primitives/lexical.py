@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from retrieval.database import Record
 from retrieval.identifiers import find_identifiers
 from retrieval.lexical_text import lexical_text
 from retrieval.primitives.filters import filter_values
 from retrieval.question import FragmentFilter
-from retrieval.ranking import Channel, Hit, Ranking
-from retrieval.reader import Reader
+from retrieval.ranking import Channel, Ranking, hit_of
+from retrieval.reader import Reader, Rows
 from retrieval.tuning import Tuning
+
+LEXICAL = "lexical"
+"""The statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,11 @@ class Words:
     words: tuple[Word, ...]
     mean_words: float
     identifiers: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look for."""
+        return not self.words and not self.identifiers
 
     @property
     def script_shares(self) -> list[float]:
@@ -77,32 +86,43 @@ def weigh(row: Record) -> Word:
 
 async def lexical(reader: Reader, question: Words, pool: int, filter: FragmentFilter) -> Ranking:
     """The `pool` best visible fragments; raw score is BM25, and a fragment with an identifier of the question comes first."""
-    tuning = reader.store.tuning
-    partial = partial_identifiers(tuning, question.identifiers)
-    if not question.words and not question.identifiers:
+    if question.is_empty:
         return Ranking(Channel.LEXICAL, (), pool, exact=True)
-    few = (await reader.access()).fragment_count <= tuning.all_words_most
-    budget = tuning.word_budget
+    budget = reader.store.tuning.word_budget
     while True:
-        chosen = question.words if few else question.rarest(budget)
-        rows = await reader.rows(
-            "lexical",
-            " | ".join(word.query for word in chosen),
-            [word.query for word in question.words],
-            [word.idf for word in question.words],
-            question.mean_words,
-            tuning.bm25_k1,
-            tuning.bm25_b,
-            list(question.identifiers),
-            [f"%{escape(identifier)}%" for identifier in partial],
-            pool,
-            *filter_values(filter),
-        )
+        chosen = await candidates(reader, question, budget)
+        rows = await reader.rows(LEXICAL, *values(reader, question, chosen, pool, filter))
         if len(rows) >= pool or len(chosen) == len(question.words):
-            break
-        budget *= tuning.word_budget_growth
-    hits = [Hit(row["ns"], row["fragment_id"], row["entity_id"], row["score"]) for row in rows]
-    return Ranking(Channel.LEXICAL, tuple(hits), pool, exact=len(chosen) == len(question.words))
+            return ranking(rows, pool, exact=len(chosen) == len(question.words))
+        budget *= reader.store.tuning.word_budget_growth
+
+
+async def candidates(reader: Reader, question: Words, budget: int) -> tuple[Word, ...]:
+    """The words whose fragments are looked at: all of them while the caller sees little."""
+    few = (await reader.access()).fragment_count <= reader.store.tuning.all_words_most
+    return question.words if few else question.rarest(budget)
+
+
+def values(reader: Reader, question: Words, chosen: Sequence[Word], pool: int, filter: FragmentFilter) -> list[Any]:
+    """What the statement takes after the access."""
+    tuning = reader.store.tuning
+    return [
+        " | ".join(word.query for word in chosen),
+        [word.query for word in question.words],
+        [word.idf for word in question.words],
+        question.mean_words,
+        tuning.bm25_k1,
+        tuning.bm25_b,
+        list(question.identifiers),
+        [f"%{escape(identifier)}%" for identifier in partial_identifiers(tuning, question.identifiers)],
+        pool,
+        *filter_values(filter),
+    ]
+
+
+def ranking(rows: Rows, pool: int, exact: bool) -> Ranking:
+    """The rows as they come."""
+    return Ranking(Channel.LEXICAL, tuple(map(hit_of, rows)), pool, exact)
 
 
 def partial_identifiers(tuning: Tuning, identifiers: Sequence[str]) -> list[str]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from pgvector import HalfVector
 
 from retrieval.model import ModelChanged, QuestionVector
 from retrieval.primitives.filters import filter_values
 from retrieval.question import FragmentFilter
-from retrieval.ranking import Channel, Hit, Ranking
+from retrieval.ranking import Channel, Ranking, hit_of
 from retrieval.reader import Reader, Rows
+
+NEAR, EXACT = "vector_near", "vector_exact"
+"""The statements: through the index, and by comparing every visible vector."""
 
 
 async def vector(reader: Reader, question: QuestionVector, pool: int, filter: FragmentFilter) -> Ranking:
@@ -20,22 +24,31 @@ async def vector(reader: Reader, question: QuestionVector, pool: int, filter: Fr
     (a narrow filter, scattered rights) all are compared after all. Raises `ModelChanged` when the base holds vectors of another
     model than the question's: no statement compares the two.
     """
-    tuning = reader.store.tuning
-    asked = (HalfVector(question.values), pool, *filter_values(filter))
-    number = question.model.number
-    if (await reader.access()).fragment_count > tuning.exact_most:
-        rows = await reader.rows("vector_near", *asked, tuning.index_spare, number)
+    if (await reader.access()).fragment_count > reader.store.tuning.exact_most:
+        rows = await reader.rows(NEAR, *values(reader, question, pool, filter, NEAR))
         if len(rows) == pool:
             return ranking(rows, pool, exact=False)
-    rows = await reader.rows("vector_exact", *asked, number)
-    if not rows and (current := await reader.rights.current_model()) != question.model:
-        raise ModelChanged(current)
+    rows = await reader.rows(EXACT, *values(reader, question, pool, filter, EXACT))
+    if not rows:
+        await check_model(reader, question)
     return ranking(rows, pool, exact=True)
+
+
+def values(reader: Reader, question: QuestionVector, pool: int, filter: FragmentFilter, statement: str) -> list[Any]:
+    """What the statement takes after the access."""
+    spare = [reader.store.tuning.index_spare] if statement == NEAR else []
+    return [HalfVector(question.values), pool, *filter_values(filter), *spare, question.model.number]
+
+
+async def check_model(reader: Reader, question: QuestionVector) -> None:
+    """Raise `ModelChanged` when nothing was found because the base holds vectors of another model."""
+    current = await reader.current_model()
+    if current != question.model:
+        raise ModelChanged(current)
 
 
 def ranking(rows: Rows, pool: int, exact: bool) -> Ranking:
     """Best first, ties by id; a stored vector of zeros has no direction, is like nothing and is left out."""
-    near = [row for row in rows if not math.isnan(row["similarity"])]
-    hits = [Hit(row["ns"], row["fragment_id"], row["entity_id"], row["similarity"]) for row in near]
+    hits = [hit for hit in map(hit_of, rows) if not math.isnan(hit.raw_score)]
     hits.sort(key=lambda hit: (-hit.raw_score, hit.ns, hit.item_id))
     return Ranking(Channel.VECTOR, tuple(hits), pool, exact)

@@ -23,7 +23,7 @@ select c.ns, c.fragment_id, c.entity_id, ($8::float8 + 1) * (
          + coalesce(word_worth(c.lexemes, ($5::text[])[16]::tsquery, ($6::float8[])[16], c.norm), 0)
          + case when cardinality($5::text[]) <= 16 then 0 else (
                select sum(word_worth(c.lexemes, w.query::tsquery, w.idf, c.norm))
-                 from unnest(($5::text[])[17:], ($6::float8[])[17:]) as w(query, idf)) end) as score
+                 from unnest(($5::text[])[17:], ($6::float8[])[17:]) as w(query, idf)) end) as raw
   from (select l.ns, l.fragment_id, l.entity_id, l.lexemes,
                $8::float8 * (1 - $9::float8 + $9::float8 * l.words / $7::float8) as norm,
                case when cardinality($10::text[]) = 0 then 0
@@ -37,5 +37,5 @@ select c.ns, c.fragment_id, c.entity_id, ($8::float8 + 1) * (
            and ($13::boolean or exists (
                 select from admitted(l.ns, l.fragment_id, l.entity_id, $14::jsonb, $15, $16, $17, $18, $19, $20)))
         offset 0) c
- order by c.exact desc, c.partial desc, score desc, c.ns, c.fragment_id
+ order by c.exact desc, c.partial desc, raw desc, c.ns, c.fragment_id
  limit $12

@@ -1,7 +1,7 @@
 -- Nearest fragments by comparing every visible one; "+ 0" keeps the index out.
 -- $1-$3 access, $4 vector, $5 how many, $6 whether nothing is filtered,
 -- $7-$13 filter: meta, kinds, types, key digests, scopes, updated after, updated before, $14 number of the vector's model
-select v.ns, v.fragment_id, v.entity_id, 1 - (v.embedding <=> $4::halfvec) as similarity
+select v.ns, v.fragment_id, v.entity_id, 1 - (v.embedding <=> $4::halfvec) as raw
   from fragment_vector v
  where (select b.vector_table from base b where b.model_number = $14) = 'fragment_vector'::regclass
    and visible(v.ns, v.acl_id, $1, $2, $3)

@@ -12,4 +12,4 @@ with near as materialized (
      order by v.embedding <=> $4::halfvec
      limit $5::int + $14::int
 )
-select ns, fragment_id, entity_id, 1 - distance as similarity from near order by distance + 0, ns, fragment_id limit $5
+select ns, fragment_id, entity_id, 1 - distance as raw from near order by distance + 0, ns, fragment_id limit $5

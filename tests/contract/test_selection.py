@@ -22,7 +22,7 @@ from tests.fixtures.world import api, codes, execute, opened, recorder, store_wo
 CALLER = ["caller"]
 LEXICAL = ["permitted", "words", "lexical", "fragments"]
 VECTOR = ["permitted", "embedding", "vector_exact", "fragments"]
-FUSED = ["permitted", "embedding", "vector_exact", "words", "lexical"]
+FUSED = ["permitted", "embedding", "words", "vector_exact+lexical"]
 HITS = [*FUSED, "fragments"]
 SQL = ["permitted", "sql", "entities_by_id"]
 PAGE = ["permitted", "entities"]
@@ -242,6 +242,14 @@ async def test_deep_selections_run_one_statement_a_kind(place: Place) -> None:
     assert one_each["sources"] <= 3
 
 
+async def test_a_list_that_is_fused_is_not_ranked_again_by_itself(place: Place) -> None:
+    fields = ["hits { score }", "vector { score }", "lexical { score }", "entities { score }", "sources { key }", "context"]
+    for chosen in (fields[:3], fields[2::-1], fields, fields[::-1], [fields[1], fields[5]], [fields[2], fields[3]]):
+        cost = await place.cost(f"{{ SEARCH {{ {' '.join(chosen)} }} }}")
+        assert cost["vector_exact+lexical"] == 1, chosen
+        assert not {"vector_exact", "lexical"} & set(cost), chosen
+
+
 async def test_a_second_step_is_a_second_statement(place: Place) -> None:
     document = "{{ search(question: {0}, namespaces: [{1}], hops: {2}) {{ neighbors {{ hops }} }} }}"
     words, space = text(place.world.words[0]), text(place.space.name)
@@ -264,8 +272,8 @@ async def test_two_questions_are_one_call_of_the_provider(place: Place) -> None:
 async def test_channels_that_are_not_asked_do_not_run(place: Place) -> None:
     document = "{{ search(question: {0}, channels: [{1}]) {{ hits {{ score }} degraded {{ code }} }} }}"
     words = text(place.world.words[0])
-    assert "lexical" not in await place.cost(document.format(words, "VECTOR"))
-    assert not {"embedding", "vector_exact"} & set(await place.cost(document.format(words, "LEXICAL")))
+    assert not {"words", "lexical", "vector_exact+lexical"} & set(await place.cost(document.format(words, "VECTOR")))
+    assert not {"embedding", "vector_exact", "vector_exact+lexical"} & set(await place.cost(document.format(words, "LEXICAL")))
     by_entity = document.replace("hits", "entities")
     assert not {"sql", "graph_hop"} & set(await place.cost(by_entity.format(words, "VECTOR, LEXICAL")))
     assert not {"embedding", "words", "lexical", "graph_hop"} & set(await place.cost(by_entity.format(words, "SQL")))

@@ -79,7 +79,7 @@ async def test_what_one_caller_asked_is_asked_anew_for_the_next(house: Desk) -> 
         assert len((await house.ask(query, ann))["search"]["hits"]) == 2
         assert (await house.ask(query, bob))["search"]["hits"] == []
     assert len(recorder(house.store).calls) == 1, "the vector of a question holds nothing of a base and is shared"
-    assert recorder(house.store).counted["lexical"] == 3, "bob has nowhere to look"
+    assert recorder(house.store).counted["vector_exact+lexical"] == 3, "bob has nowhere to look"
 
 
 @pytest.mark.parametrize("change", ["the grant", "the token"])

@@ -66,7 +66,7 @@ async def ask(store: Store, text: str) -> dict[str, float]:
     async with Session(store, Identity(None, True), deadline=deadline) as session:
         run = await session.search(make_question(store.tuning, text, k=50))
         names = {hit.fragment.fragment_id: hit.entity.key for hit in await run.lexical}
-        return {names[hit.item_id]: hit.raw_score for hit in (await run.lexical_pool).hits if hit.item_id in names}
+        return {names[hit.item_id]: hit.raw_score for hit in (await run.lists.lexical_pool).hits if hit.item_id in names}
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

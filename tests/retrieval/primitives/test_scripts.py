@@ -42,5 +42,5 @@ async def test_words_weigh_by_the_namespace_that_speaks_the_language(
 ) -> None:
     async with session_for(two_languages, None) as session:
         run = await session.search(make_question(two_languages.tuning, question, namespaces=namespaces))
-        weights = await run._weights()
+        weights = await run.lists.weights()
     assert (weights[Channel.LEXICAL], weights[Channel.VECTOR]) == (words, 2 - words)

@@ -1,0 +1,237 @@
+"""The ranked lists of one question, a channel each; those that are fused come out of one snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from retrieval.adaptive import adaptive_weights
+from retrieval.errors import DatabaseUnavailable, DeadlineExceeded, Overloaded, ProviderUnavailable
+from retrieval.fusion import fuse
+from retrieval.model import Model, ModelChanged, QuestionVector
+from retrieval.primitives.graph import Steps
+from retrieval.primitives.graph import graph as graph_primitive
+from retrieval.primitives.lexical import Words, words_of
+from retrieval.primitives.lexical import lexical as lexical_primitive
+from retrieval.primitives.sql import sql as sql_primitive
+from retrieval.primitives.text import both
+from retrieval.primitives.vector import vector as vector_primitive
+from retrieval.question import FusionMethod, Primitive, Question
+from retrieval.ranking import Candidate, Channel, Ranking
+from retrieval.reader import Reader
+from retrieval.stage import Work, stage
+
+if TYPE_CHECKING:
+    from retrieval.session import Session
+
+T = TypeVar("T")
+TEXT = frozenset({Channel.VECTOR, Channel.LEXICAL})
+TURNS = 3
+"""Turns of the event loop until all fields of one selection have said which lists they need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """A helper that did not help: `part`, a stable `code` and a sentence."""
+
+    part: str
+    code: str
+    message: str
+
+
+class Lists:
+    """The lists of one question, ranked when they are asked for.
+
+    A list that nobody fuses is one statement of its own and waits for nothing that it does not need. Lists that are fused are
+    ranked in one snapshot, which is opened when the vector of the question is there.
+    """
+
+    def __init__(self, session: Session, question: Question, reader: Reader) -> None:
+        self.session = session
+        self.question = question
+        self.reader = reader
+        self.work: Work = session.work
+        tuning = session.store.tuning
+        self.size = min(tuning.pool_most, max(tuning.pool_least, question.k * max(2, len(question.namespaces or ()))))
+        self._wanted: set[Channel] = set()
+        self._alone: set[Channel] = set()
+        self._lost: Degradation | None = None
+
+    def text(self) -> list[Awaitable[Ranking]]:
+        """The lists of fragments that the question fuses."""
+        return self._to_fuse((Channel.VECTOR, Channel.LEXICAL))
+
+    def of_entities(self) -> list[Awaitable[Ranking]]:
+        """The lists of entities that the question fuses."""
+        return self._to_fuse((Channel.GRAPH, Channel.SQL))
+
+    def _to_fuse(self, channels: Iterable[Channel]) -> list[Awaitable[Ranking]]:
+        chosen = [channel for channel in channels if Primitive[channel.name] in self.question.channels]
+        if "together" not in self.__dict__:  # what comes later is ranked by itself
+            self._wanted.update(channel for channel in chosen if channel not in self._alone)
+        ways: dict[Channel, Callable[[], Awaitable[Ranking]]] = {
+            Channel.VECTOR: lambda: self.vector_pool,
+            Channel.LEXICAL: lambda: self.lexical_pool,
+            Channel.GRAPH: lambda: self.graph_pool,
+            Channel.SQL: lambda: self.sql_pool,
+        }
+        return [ways[channel]() for channel in chosen]
+
+    @stage
+    async def embedding(self) -> QuestionVector | Degradation:
+        """The vector of the question, or why there is none: the search goes on without it."""
+        return await self._embedded()
+
+    @stage
+    async def words(self) -> Words:
+        """The words and identifiers of the question."""
+        return await words_of(self.reader, self.question.text)
+
+    @stage
+    async def vector_pool(self) -> Ranking:
+        """Fragments by meaning; empty without a vector of the question."""
+        if (shared := await self._shared(Channel.VECTOR)) is not None:
+            return shared
+        return await self._by_meaning(lambda embedding: self._vector(self.reader, embedding))
+
+    @stage
+    async def lexical_pool(self) -> Ranking:
+        """Fragments by words and identifiers."""
+        if (shared := await self._shared(Channel.LEXICAL)) is not None:
+            return shared
+        return await self._lexical(self.reader, await self.words)
+
+    @stage
+    async def sql_pool(self) -> Ranking:
+        """Entities by exact filters; empty without one."""
+        if (shared := await self._shared(Channel.SQL)) is not None:
+            return shared
+        return await self._sql(self.reader, await self.at())
+
+    @stage
+    async def graph_pool(self) -> Ranking:
+        """Entities around those of the first k fused fragments, then around the first k of sql."""
+        if (shared := await self._shared(Channel.GRAPH)) is not None:
+            return shared
+        fused, chosen = await asyncio.gather(self.fused, self.sql_pool)
+        return await self._graph(self.reader, fused, chosen, await self.at())
+
+    @stage
+    async def fused(self) -> list[Candidate]:
+        """The fragments of both text channels as one list."""
+        rankings = await asyncio.gather(*self.text())
+        return self.fuse(rankings, await self.weights())
+
+    @stage
+    async def together(self) -> Mapping[Channel, Ranking]:
+        """The lists that are fused, out of one snapshot."""
+        wanted = frozenset(self._wanted)
+        if Channel.LEXICAL in wanted and Channel.VECTOR in wanted:
+            await asyncio.gather(self.words, self.embedding)
+        weights, at = await self.weights(), await self.at()
+
+        async def ranked(embedding: QuestionVector | Degradation | None) -> Mapping[Channel, Ranking]:
+            words = await self.words if Channel.LEXICAL in wanted else None
+            if wanted <= TEXT:  # one statement, so one snapshot
+                return await self._text(self.reader, embedding, words)
+            async with self.reader.one_moment() as reader:
+                found = await self._text(reader, embedding, words)
+                fused = self.fuse([found[channel] for channel in (Channel.VECTOR, Channel.LEXICAL) if channel in found], weights)
+                found[Channel.SQL] = await self._sql(reader, at)
+                if Channel.GRAPH in wanted:
+                    found[Channel.GRAPH] = await self._graph(reader, fused, found[Channel.SQL], at)
+                return found
+
+        return await (self._by_meaning(ranked) if Channel.VECTOR in wanted else ranked(None))
+
+    async def _shared(self, channel: Channel) -> Ranking | None:
+        """A list that is fused with others; None for one that is not, and when another one broke the statement of all."""
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        # What the graph starts from must be there with it.
+        needed = TEXT & {Channel(name) for name in self.question.channels} if channel is Channel.GRAPH else frozenset()
+        if channel not in self._wanted or len(self._wanted) == 1 or not needed <= self._wanted:
+            self._wanted.discard(channel)
+            self._alone.add(channel)
+            return None
+        try:
+            return (await self.together)[channel]
+        except (Overloaded, DatabaseUnavailable):
+            raise
+        except Exception:  # it comes again from the list that it belongs to
+            return None
+
+    def fuse(self, rankings: Sequence[Ranking], weights: Mapping[Channel, float]) -> list[Candidate]:
+        """Lists as one, by the method of the question."""
+        return fuse(rankings, weights.__getitem__, self.session.store.tuning.rank_constant)
+
+    async def weights(self) -> Mapping[Channel, float]:
+        """What each channel's list counts, by the method of the question."""
+        if self.question.fusion is FusionMethod.ADAPTIVE and Primitive.LEXICAL in self.question.channels:
+            return adaptive_weights(self.session.store.tuning, (await self.words).script_shares)
+        return {channel: self.question.weight(Primitive[channel.name]) for channel in Channel}
+
+    async def at(self) -> datetime:
+        """The instant that facts and attributes are taken at."""
+        return self.question.as_of or await self.session.now()
+
+    async def degraded(self) -> list[Degradation]:
+        """The helpers that did not help."""
+        if Primitive.VECTOR not in self.question.channels:
+            return []
+        embedding = await self.embedding
+        if "vector_pool" in self.__dict__:  # it is under way anyway, and may have met another model than the request began with
+            with suppress(Exception):  # what breaks the list is told by the list
+                await self.vector_pool
+        lost = embedding if isinstance(embedding, Degradation) else self._lost
+        return [] if lost is None else [lost]
+
+    async def _by_meaning(self, rank: Callable[[QuestionVector | Degradation], Awaitable[T]]) -> T:
+        """Rank with the vector of the question, and with one of another model when the base turns out to hold that model now."""
+        try:
+            return await rank(await self.embedding)
+        except ModelChanged as changed:  # between the first statement of the request and this one
+            anew = await self._embedded(changed.current)
+        if isinstance(anew, Degradation):
+            self._lost = anew
+        return await rank(anew)
+
+    async def _embedded(self, model: Model | None = None) -> QuestionVector | Degradation:
+        try:
+            return await self.session.question_vector(self.question.text, model)
+        except (ProviderUnavailable, DeadlineExceeded) as error:
+            return Degradation("embedding", error.code, error.message)
+
+    async def _text(
+        self, reader: Reader, embedding: QuestionVector | Degradation | None, words: Words | None
+    ) -> dict[Channel, Ranking]:
+        """The lists of fragments that can be asked for."""
+        if isinstance(embedding, QuestionVector) and words is not None and not words.is_empty:
+            rankings = await both(reader, embedding, words, self.size, self.question.filter)
+            return dict(zip((Channel.VECTOR, Channel.LEXICAL), rankings, strict=True))
+        found: dict[Channel, Ranking] = {}
+        if embedding is not None:
+            found[Channel.VECTOR] = await self._vector(reader, embedding)
+        if words is not None:
+            found[Channel.LEXICAL] = await self._lexical(reader, words)
+        return found
+
+    async def _vector(self, reader: Reader, embedding: QuestionVector | Degradation) -> Ranking:
+        if isinstance(embedding, Degradation):
+            return Ranking(Channel.VECTOR, (), self.size)
+        return await vector_primitive(reader, embedding, self.size, self.question.filter)
+
+    async def _lexical(self, reader: Reader, words: Words) -> Ranking:
+        return await lexical_primitive(reader, words, self.size, self.question.filter)
+
+    async def _sql(self, reader: Reader, at: datetime) -> Ranking:
+        return await sql_primitive(reader, self.question.entity_filter, at, self.size)
+
+    async def _graph(self, reader: Reader, fused: Sequence[Candidate], chosen: Ranking, at: datetime) -> Ranking:
+        k = self.question.k
+        start = [(hit.ns, hit.entity_id) for hit in (*(candidate.hit for candidate in fused[:k]), *chosen.hits[:k])]
+        return await graph_primitive(reader, start, Steps(self.question.hops, at, self.size))

@@ -1,0 +1,41 @@
+"""Both lists of fragments at once: one statement, so one snapshot, whatever is written meanwhile."""
+
+from __future__ import annotations
+
+from retrieval.model import QuestionVector
+from retrieval.primitives import lexical, vector
+from retrieval.primitives.lexical import Words
+from retrieval.question import FragmentFilter
+from retrieval.ranking import Ranking
+from retrieval.reader import Reader
+
+
+async def both(
+    reader: Reader, question: QuestionVector, words: Words, pool: int, filter: FragmentFilter
+) -> tuple[Ranking, Ranking]:
+    """The lists of `vector` and of `lexical`, equal to those that each gives alone; raises `ModelChanged`.
+
+    When one of them comes back short and can look further, both are read again, so that they always show one moment.
+    """
+    tuning = reader.store.tuning
+    statement = vector.NEAR if (await reader.access()).fragment_count > tuning.exact_most else vector.EXACT
+    budget = tuning.word_budget
+    while True:
+        chosen = await lexical.candidates(reader, words, budget)
+        near, worded = await reader.pair(
+            statement,
+            lexical.LEXICAL,
+            *vector.values(reader, question, pool, filter, statement),
+            *lexical.values(reader, words, chosen, pool, filter),
+        )
+        every_word = len(chosen) == len(words.words)
+        if statement == vector.NEAR and len(near) < pool:
+            statement = vector.EXACT
+        elif len(worded) < pool and not every_word:
+            budget *= tuning.word_budget_growth
+        else:
+            break
+    if not near:
+        await vector.check_model(reader, question)
+    exact = statement == vector.EXACT
+    return vector.ranking(near, pool, exact), lexical.ranking(worded, pool, every_word)
