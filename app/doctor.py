@@ -32,6 +32,8 @@ async def examine_all(settings: Settings) -> list[Finding]:
     try:
         findings += await database_findings(settings, embedder, following)
         findings.append(await provider_finding(embedder))
+        if following is not None:
+            findings.append(await provider_finding(following, "next embedding provider"))
     finally:
         for one in (embedder, following):
             if one is not None:
@@ -196,9 +198,8 @@ def model_finding(base: BaseState, embedder: Embedder | None, following: Embedde
     return ok("model", held)
 
 
-async def provider_finding(embedder: Embedder | None) -> Finding:
+async def provider_finding(embedder: Embedder | None, name: str = "embedding provider") -> Finding:
     """Whether a text can be embedded now, and how fast."""
-    name = "embedding provider"
     if embedder is None:
         return warn(name, "none: there is no search by meaning", "Set CB_EMBEDDING_PROVIDER=local, which needs nothing else.")
     try:

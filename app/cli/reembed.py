@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 
 import rich_click as click
+from rich.progress import Progress
 
 from app.cli.command import command, json_option
-from app.cli.output import print_json, progress_bar, say
+from app.cli.output import note, print_json, progress_bar, say
 from app.cli.running import run
 from app.config import Settings
 from app.opening import open_store
@@ -18,6 +20,7 @@ from retrieval.store import Store
 from retrieval.tuning import BYTES_PER_INDEXED_VECTOR
 
 MEGABYTE = 2**20
+LINE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +85,24 @@ async def work(settings: Settings, allow_missing: bool) -> tuple[str, int]:
     async with open_store(settings) as store:
         embedder = next_embedder(store)
         with progress_bar() as bar:
-            task = bar.add_task(f"Embedding with {embedder.model}", total=None)
-            model = await reembed(
-                store,
-                embedder,
-                lambda done, total: bar.update(task, completed=done, total=total),
-                allow_missing=allow_missing,
-            )
+            model = await reembed(store, embedder, Shown(bar, embedder.model), allow_missing=allow_missing)
         return model.name, model.dimensions
+
+
+class Shown:
+    """Shows progress as a bar, or as a line now and then where there is no terminal."""
+
+    def __init__(self, bar: Progress, model: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(f"Embedding with {model}", total=None)
+        self._told = monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many of all fragments have their new vector."""
+        self._bar.update(self._task, completed=done, total=total)
+        if self._bar.disable and monotonic() - self._told > LINE_SECONDS:
+            self._told = monotonic()
+            note(f"{done:,} of {total:,} fragments have their new vector.")
 
 
 def next_embedder(store: Store) -> Embedder:

@@ -36,7 +36,7 @@ def run(work: Callable[[Settings], Coroutine[Any, Any, Result]], *, embeds: bool
     """
     settings = load_settings()
     if not embeds:
-        settings = settings.model_copy(update={"embedding_provider": "none"})
+        settings = settings.model_copy(update={"embedding_provider": "none", "next_embedding_provider": None})
     set_up_logging(settings, quiet)
     return run_async(work(settings))
 
