@@ -195,7 +195,7 @@ class Lists:
         try:
             return await rank(await self.embedding)
         except ModelChanged as changed:  # between the first statement of the request and this one
-            anew = await self._embedded(changed.current)
+            anew = await self._embedded(changed.current or await self.reader.current_model())
         if isinstance(anew, Degradation):
             self._lost = anew
         return await rank(anew)

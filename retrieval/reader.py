@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from retrieval.access import Access, Caller, Space
 from retrieval.database import Connection, Record
 from retrieval.errors import DeadlineExceeded, Unauthenticated
-from retrieval.model import Model, model_of, models_of
+from retrieval.model import Model, model_in_use, model_of
 from retrieval.sql import guarded, guarded_pair, statement
 from retrieval.store import Store
 
@@ -131,9 +131,9 @@ class Reader:
         return present(rows)
 
     async def current_model(self) -> Model | None:
-        """The model of vectors that the base holds now."""
+        """The model of the vectors that this reader reads; None in a snapshot from before a switch, which reads none."""
         async with self._reading() as connection:
-            return (await models_of(connection)).current
+            return await model_in_use(connection)
 
     @asynccontextmanager
     async def one_moment(self) -> AsyncIterator[Reader]:

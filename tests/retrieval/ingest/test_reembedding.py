@@ -25,13 +25,15 @@ from retrieval.ingest.reembedding import LEASE, abandon, amount, begin, finish_a
 from retrieval.ingest.source_input import SourceInput
 from retrieval.ingest.write import ingest_many
 from retrieval.migrations import prepare
-from retrieval.model import Model
+from retrieval.model import Model, ModelChanged
 from retrieval.ports import Vectors
+from retrieval.primitives.vector import vector
+from retrieval.question import FragmentFilter
 from retrieval.sql import guarded
 from retrieval.store import Store
 from tests.fixtures.embedders import DIMENSIONS, MODEL, HashEmbedder
 from tests.fixtures.reembedding import OTHER, OTHER_DIMENSIONS, OtherEmbedder, reembed_all
-from tests.fixtures.world import execute
+from tests.fixtures.world import execute, session_for
 from tests.fixtures.writing import ADMIN, DOCS, put, rows, values
 
 pytestmark = pytest.mark.usefixtures("ns")
@@ -39,6 +41,8 @@ VECTORS = "select f.title || E'\\n' || f.text, v.embedding from fragment_vector 
 TABLES = "select relname from pg_class where relname like 'fragment_vector%' and relkind = 'r'"
 SEARCH = """{ search(question: "слово7", k: 5) { vector { score fragment { card { key } } } lexical { score }
                                                  degraded { part code message } } }"""
+FUSED = """{ search(question: "слово7", k: 20, entityFilter: {kinds: [DOCUMENT]}) {
+    entities { entity { key } signals { channel rank } } degraded { code } } }"""
 SCHEMA = """
     select c.relname, pg_get_indexdef(c.oid) from pg_class c join pg_index i on i.indexrelid = c.oid
      where i.indrelid = 'fragment_vector'::regclass and c.relname <> 'fragment_vector_near'
@@ -198,6 +202,35 @@ async def test_no_statement_compares_vectors_of_two_models_not_even_in_an_old_sn
     for name in ("vector_exact", "vector_near"):
         assert [await found(name, number) for number in (1, 2)] == [0, 20]
     await connection.close()
+
+
+async def test_a_snapshot_from_before_the_switch_is_told_from_a_base_where_nothing_is_found(store: Store) -> None:
+    await fill(store)
+    both, other = with_other(store, dimensions=DIMENSIONS)
+    await reembed_until_filled(both, other)
+    async with session_for(both, None) as session:
+        question = await session.question_vector("слово7")
+        async with session.reader((await session.caller).spaces).one_moment() as reader:
+            assert await reader.rows("count_fragments")
+            assert await switch(store.database, Model(2, OTHER, DIMENSIONS), 0)
+            with pytest.raises(ModelChanged) as changed:
+                await vector(reader, question, 20, FragmentFilter())
+        assert changed.value.current is None
+
+
+async def test_all_four_lists_of_one_moment_go_on_with_the_new_model(store: Store) -> None:
+    await fill(store)
+    both, other = with_other(store, dimensions=DIMENSIONS)
+
+    async def turn() -> None:
+        await reembed(both, other, quiet)
+
+    answer = await execute(replace(both, embedder=Turning(turn)), FUSED)
+    assert "errors" not in answer
+    fused = answer["data"]["search"]
+    assert fused["degraded"] == []
+    by_meaning = [one["entity"]["key"] for one in fused["entities"] for s in one["signals"] if s["channel"] == "VECTOR"]
+    assert set(nearest(other, "слово7", 30, 5)) <= set(by_meaning)
 
 
 async def test_what_is_written_meanwhile_is_there_afterwards(store: Store) -> None:
