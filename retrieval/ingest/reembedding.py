@@ -168,7 +168,7 @@ async def abandon(database: Database) -> bool:
 
 
 async def fill(store: Store, embedding: Embedding, failures: Failures, on_progress: Progress) -> None:
-    """Walk all fragments again and again until a walk meets next to none without its new vector."""
+    """Walk all fragments again and again until a walk makes next to nothing, and what was refused was refused again."""
     while True:
         made, after = 0, (-1, -1)
         async with store.database.reading() as connection:
@@ -182,7 +182,7 @@ async def fill(store: Store, embedding: Embedding, failures: Failures, on_progre
             after = rows[-1]["ns"], rows[-1]["fragment_id"]
             for ns in sorted({row["ns"] for row in rows}):
                 made += await embed(store, embedding, ns, [row["fragment_id"] for row in rows if row["ns"] == ns], failures)
-        if made <= SWITCH_WAITING_MOST:
+        if made == 0 or (made <= SWITCH_WAITING_MOST and not failures.reasons):
             return
 
 
@@ -197,6 +197,8 @@ async def embed(store: Store, embedding: Embedding, ns: int, fragments: list[int
         made = await make_missing(store, embedding.embedder, waiting, {row["digest"] for row in kept})
         refused = {(ns, one.fragment_id): made.failures[one.digest] for one in waiting if one.digest in made.failures}
         if made.vectors or not refused or await answers(embedding.embedder):  # else not these texts are to blame
+            for one in waiting:
+                failures.reasons.pop((ns, one.fragment_id), None)
             failures.reasons.update(refused)
             failures.in_a_row = 0
             return await retried(partial(write, store.database, embedding.model, ns, waiting, made))

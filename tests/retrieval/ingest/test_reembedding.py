@@ -316,6 +316,19 @@ async def test_a_text_that_the_new_model_refuses_keeps_the_base_as_it_is_until_t
     assert await values(store, "select count(*) from embedding_queue") == [1], "it waits, as any other"
 
 
+async def test_what_a_provider_refuses_in_passing_is_asked_for_again(store: Store) -> None:
+    await fill(store)
+    both, other = with_other(store)
+    other.poison = "слово17"
+
+    def relent(done: int, total: int) -> None:
+        if done == 29:
+            other.poison = ""
+
+    assert (await reembed(both, other, relent)).name == OTHER
+    assert await check_vectors(store, other) == 30
+
+
 async def test_a_provider_that_goes_away_ends_the_run_and_the_next_goes_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(store)
     both, other = with_other(store)
