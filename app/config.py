@@ -152,7 +152,10 @@ class Settings(BaseSettings):
     max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
     max_buckets: Count = Field(default=1_000, description="Groups in one aggregate.")
 
-    log_format: Literal["console", "json"] = Field(default="console", description="Log lines for people or for machines.")
+    log_format: Literal["auto", "console", "json"] = Field(
+        default="auto",
+        description="Log lines for people (`console`) or for machines (`json`); `auto`: for people on a terminal only.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")
 
     @property

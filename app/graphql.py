@@ -229,19 +229,25 @@ async def _while_connected(
     request: Request, work: Coroutine[Any, Any, ExecutionResult], record: OperationRecord
 ) -> ExecutionResult:
     """Run the work until it is done or the client goes away; a mutation runs to its end all the same."""
-    running = asyncio.create_task(work)
+    running, is_gone = cast("asyncio.Task[Any]", asyncio.current_task()), False
+
+    def leave(watching: asyncio.Task[None]) -> None:
+        nonlocal is_gone
+        if not watching.cancelled() and watching.exception() is None and not is_mutation(record.note):
+            is_gone = True
+            running.cancel()
+
     watching = asyncio.create_task(_disconnected(request))
+    watching.add_done_callback(leave)
     try:
-        await asyncio.wait({running, watching}, return_when=asyncio.FIRST_COMPLETED)
-        if not running.done() and not is_mutation(record.note):
-            raise ClientGone
-        return await running
+        return await work
+    except asyncio.CancelledError:
+        if is_gone and running.uncancel() == 0:
+            raise ClientGone from None
+        raise
     finally:
+        watching.remove_done_callback(leave)
         watching.cancel()
-        running.cancel()
-        await asyncio.wait({running, watching})
-        if not running.cancelled():
-            running.exception()  # nobody else asks for it when the client is gone
 
 
 async def _disconnected(request: Request) -> None:

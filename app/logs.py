@@ -1,18 +1,20 @@
-"""Sets up logging: JSON lines for machines or readable lines for a console, with the request's id in each."""
+"""Sets up logging: readable lines for a terminal or JSON lines for machines, with the request's id in each."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from typing import Literal
 
+import orjson
 import structlog
 
-LogFormat = Literal["json", "console"]
+LogFormat = Literal["auto", "json", "console"]
 NOISY = ("uvicorn.access", "strawberry.execution", "strawberry.ws.task")
 
 
-def configure_logging(log_format: LogFormat = "console", level: str = "INFO") -> None:
+def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> None:
     """Send structlog and the standard library through one handler on stderr."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -25,6 +27,7 @@ def configure_logging(log_format: LogFormat = "console", level: str = "INFO") ->
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -40,6 +43,10 @@ def configure_logging(log_format: LogFormat = "console", level: str = "INFO") ->
 
 
 def _renderer(log_format: LogFormat) -> structlog.typing.Processor:
-    if log_format == "json":
-        return structlog.processors.JSONRenderer(ensure_ascii=False)
-    return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    if log_format == "console" or (log_format == "auto" and sys.stderr.isatty()):
+        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    return structlog.processors.JSONRenderer(serializer=_json)
+
+
+def _json(event: object, default: Callable[[object], object], **_: object) -> str:
+    return orjson.dumps(event, default).decode()

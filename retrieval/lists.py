@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, TypeVar
 from retrieval.adaptive import adaptive_weights
 from retrieval.errors import DatabaseUnavailable, DeadlineExceeded, Overloaded, ProviderUnavailable
 from retrieval.fusion import fuse
+from retrieval.identifiers import find_identifiers
 from retrieval.model import Model, ModelChanged, QuestionVector
 from retrieval.primitives.graph import Steps
 from retrieval.primitives.graph import graph as graph_primitive
 from retrieval.primitives.lexical import Words, words_of
 from retrieval.primitives.lexical import lexical as lexical_primitive
 from retrieval.primitives.sql import sql as sql_primitive
-from retrieval.primitives.text import both
+from retrieval.primitives.text import both as text_primitive
 from retrieval.primitives.vector import vector as vector_primitive
 from retrieval.question import FusionMethod, Primitive, Question
 from retrieval.ranking import Candidate, Channel, Ranking
 from retrieval.reader import Reader
-from retrieval.stage import Work, stage
+from retrieval.stage import Work, both, stage
 
 if TYPE_CHECKING:
     from retrieval.session import Session
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TEXT = frozenset({Channel.VECTOR, Channel.LEXICAL})
 TURNS = 3
-"""Turns of the event loop until all fields of one selection have said which lists they need."""
+"""How many turns of the event loop it takes until the last field of a selection has started its stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +58,32 @@ class Lists:
         self.work: Work = session.work
         tuning = session.store.tuning
         self.size = min(tuning.pool_most, max(tuning.pool_least, question.k * max(2, len(question.namespaces or ()))))
+        self.identifiers = find_identifiers(question.text)
         self._wanted: set[Channel] = set()
         self._alone: set[Channel] = set()
         self._lost: Degradation | None = None
 
-    def text(self) -> list[Awaitable[Ranking]]:
-        """The lists of fragments that the question fuses."""
-        return self._to_fuse((Channel.VECTOR, Channel.LEXICAL))
-
-    def of_entities(self) -> list[Awaitable[Ranking]]:
-        """The lists of entities that the question fuses."""
-        return self._to_fuse((Channel.GRAPH, Channel.SQL))
-
-    def _to_fuse(self, channels: Iterable[Channel]) -> list[Awaitable[Ranking]]:
+    async def to_fuse(self, *channels: Channel) -> dict[Channel, Ranking]:
+        """The lists of these channels that the question fuses."""
         chosen = [channel for channel in channels if Primitive[channel.name] in self.question.channels]
         if "together" not in self.__dict__:  # what comes later is ranked by itself
             self._wanted.update(channel for channel in chosen if channel not in self._alone)
-        ways: dict[Channel, Callable[[], Awaitable[Ranking]]] = {
-            Channel.VECTOR: lambda: self.vector_pool,
-            Channel.LEXICAL: lambda: self.lexical_pool,
-            Channel.GRAPH: lambda: self.graph_pool,
-            Channel.SQL: lambda: self.sql_pool,
-        }
-        return [ways[channel]() for channel in chosen]
+        await turns()
+        found = await self._found_together() if any(map(self._is_shared, chosen)) else {}
+        # Each is started by being named, and awaited after that.
+        others = {channel: self._by_itself(channel) for channel in chosen if channel not in found}
+        return {channel: found[channel] if channel in found else await others[channel] for channel in chosen}
+
+    def _by_itself(self, channel: Channel) -> Awaitable[Ranking]:
+        match channel:
+            case Channel.VECTOR:
+                return self.vector_pool
+            case Channel.LEXICAL:
+                return self.lexical_pool
+            case Channel.GRAPH:
+                return self.graph_pool
+            case Channel.SQL:
+                return self.sql_pool
 
     @stage
     async def embedding(self) -> QuestionVector | Degradation:
@@ -89,7 +93,7 @@ class Lists:
     @stage
     async def words(self) -> Words:
         """The words and identifiers of the question."""
-        return await words_of(self.reader, self.question.text)
+        return await words_of(self.reader, self.question.text, self.identifiers)
 
     @stage
     async def vector_pool(self) -> Ranking:
@@ -117,21 +121,21 @@ class Lists:
         """Entities around those of the first k fused fragments, then around the first k of sql."""
         if (shared := await self._shared(Channel.GRAPH)) is not None:
             return shared
-        fused, chosen = await asyncio.gather(self.fused, self.sql_pool)
+        fused, chosen = await both(self.fused, self.sql_pool)
         return await self._graph(self.reader, fused, chosen, await self.at())
 
     @stage
     async def fused(self) -> list[Candidate]:
         """The fragments of both text channels as one list."""
-        rankings = await asyncio.gather(*self.text())
-        return self.fuse(rankings, await self.weights())
+        rankings = await self.to_fuse(Channel.VECTOR, Channel.LEXICAL)
+        return self.fuse(list(rankings.values()), await self.weights())
 
     @stage
     async def together(self) -> Mapping[Channel, Ranking]:
         """The lists that are fused, out of one snapshot."""
         wanted = frozenset(self._wanted)
         if Channel.LEXICAL in wanted and Channel.VECTOR in wanted:
-            await asyncio.gather(self.words, self.embedding)
+            await both(self.words, self.embedding)
         weights, at = await self.weights(), await self.at()
 
         async def ranked(embedding: QuestionVector | Degradation | None) -> Mapping[Channel, Ranking]:
@@ -150,20 +154,25 @@ class Lists:
 
     async def _shared(self, channel: Channel) -> Ranking | None:
         """A list that is fused with others; None for one that is not, and when another one broke the statement of all."""
-        for _ in range(TURNS):
-            await asyncio.sleep(0)
+        await turns()
+        if self._is_shared(channel):
+            return (await self._found_together()).get(channel)
+        self._wanted.discard(channel)
+        self._alone.add(channel)
+        return None
+
+    def _is_shared(self, channel: Channel) -> bool:
         # What the graph starts from must be there with it.
         needed = TEXT & {Channel(name) for name in self.question.channels} if channel is Channel.GRAPH else frozenset()
-        if channel not in self._wanted or len(self._wanted) == 1 or not needed <= self._wanted:
-            self._wanted.discard(channel)
-            self._alone.add(channel)
-            return None
+        return channel in self._wanted and len(self._wanted) > 1 and needed <= self._wanted
+
+    async def _found_together(self) -> Mapping[Channel, Ranking]:
         try:
-            return (await self.together)[channel]
+            return await self.together
         except (Overloaded, DatabaseUnavailable):
             raise
         except Exception:  # it comes again from the list that it belongs to
-            return None
+            return {}
 
     def fuse(self, rankings: Sequence[Ranking], weights: Mapping[Channel, float]) -> list[Candidate]:
         """Lists as one, by the method of the question."""
@@ -211,7 +220,7 @@ class Lists:
     ) -> dict[Channel, Ranking]:
         """The lists of fragments that can be asked for."""
         if isinstance(embedding, QuestionVector) and words is not None and not words.is_empty:
-            rankings = await both(reader, embedding, words, self.size, self.question.filter)
+            rankings = await text_primitive(reader, embedding, words, self.size, self.question.filter)
             return dict(zip((Channel.VECTOR, Channel.LEXICAL), rankings, strict=True))
         found: dict[Channel, Ranking] = {}
         if embedding is not None:
@@ -235,3 +244,9 @@ class Lists:
         k = self.question.k
         start = [(hit.ns, hit.entity_id) for hit in (*(candidate.hit for candidate in fused[:k]), *chosen.hits[:k])]
         return await graph_primitive(reader, start, Steps(self.question.hops, at, self.size))
+
+
+async def turns() -> None:
+    """Let all fields of one selection say which lists they need."""
+    for _ in range(TURNS):
+        await asyncio.sleep(0)

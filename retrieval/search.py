@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,16 +9,15 @@ from typing import TYPE_CHECKING
 from retrieval.access import Space
 from retrieval.fusion import evidence_of, fold
 from retrieval.highlights import Highlight, highlights_of
-from retrieval.identifiers import find_identifiers
-from retrieval.lists import Degradation, Lists
+from retrieval.lists import TEXT, Degradation, Lists
 from retrieval.loader import Loader
 from retrieval.primitives.graph import Steps, walk
 from retrieval.primitives.lexical import matched_identifiers
 from retrieval.prompt import context_text, language_of
 from retrieval.question import Question
-from retrieval.ranking import Candidate, Ranking, Signal, SignalKind
+from retrieval.ranking import Candidate, Channel, Ranking, Signal, SignalKind
 from retrieval.records import Entity, Fragment
-from retrieval.stage import Work, stage
+from retrieval.stage import Work, both, stage
 from retrieval.subgraph import FoundNeighbour, found_neighbours
 
 if TYPE_CHECKING:
@@ -101,10 +99,10 @@ class Search:
     @stage
     async def entities(self) -> list[EntityHit]:
         """The best k entities of all four channels as one list."""
-        text, other = self.lists.text(), self.lists.of_entities()
-        rankings = await asyncio.gather(*text, *other)
-        folded = [fold(ranking) for ranking in rankings[: len(text)]]
-        fused = self.lists.fuse([*folded, *rankings[len(text) :]], await self.lists.weights())
+        rankings = await self.lists.to_fuse(*Channel)
+        folded = [fold(ranking) for channel, ranking in rankings.items() if channel in TEXT]
+        others = [ranking for channel, ranking in rankings.items() if channel not in TEXT]
+        fused = self.lists.fuse([*folded, *others], await self.lists.weights())
         return await self._entity_hits(fused[: self.question.k], evidence_of(folded))
 
     @stage
@@ -118,14 +116,14 @@ class Search:
     @stage
     async def sources(self) -> list[Entity]:
         """The entities of the hits, then of the neighbours, each key once."""
-        hits, around = await asyncio.gather(self.hits, self.neighbors)
+        hits, around = await both(self.hits, self.neighbors)
         entities = [hit.entity for hit in hits] + [neighbour.entity for neighbour in around]
         return list({(entity.ns, entity.entity_id): entity for entity in entities}.values())
 
     @stage
     async def context(self) -> str:
         """Hits and neighbours as text for a prompt."""
-        hits, around = await asyncio.gather(self.hits, self.neighbors)
+        hits, around = await both(self.hits, self.neighbors)
         language = language_of(self.question.text, self.question.locale, self.session.store.tuning)
         return context_text([hit.fragment for hit in hits], [neighbour.entity for neighbour in around], language)
 
@@ -143,7 +141,7 @@ class Search:
         """The candidates with their texts; one that is no longer visible is left out."""
         catalogue = await self.session.catalogue()
         fragments = await catalogue.fragments.many((c.hit.ns, c.hit.item_id) for c in candidates)
-        asked, tuning = find_identifiers(self.question.text), self.session.store.tuning
+        asked, tuning = self.lists.identifiers, self.session.store.tuning
         return [
             FragmentHit(self, fragment, c.score, c.signals, matched_identifiers(tuning, asked, fragment.identifiers))
             for c, fragment in zip(candidates, fragments, strict=True)

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 T = TypeVar("T")
+U = TypeVar("U")
 R = TypeVar("R", bound="HasWork")
 
 
@@ -109,6 +110,11 @@ class Running(Generic[T]):
 async def settled(future: asyncio.Future[T]) -> T:
     """The value of what others wait for too; a shield, so that one who is cancelled does not stop the work."""
     return future.result() if future.done() else await asyncio.shield(future)
+
+
+async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
+    """The values of two stages; naming them has started them, so they run side by side."""
+    return await first, await second
 
 
 class Stage(Generic[R, T]):

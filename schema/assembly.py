@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from typing import Any
 
 import strawberry
@@ -15,11 +15,15 @@ from graphql import (
     GraphQLNamedType,
     GraphQLObjectType,
     Undefined,
+    execute,
 )
+from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.config import StrawberryConfig
-from strawberry.types import ExecutionContext
+from strawberry.schema.schema import DEFAULT_ALLOWED_OPERATION_TYPES
+from strawberry.types import ExecutionContext, ExecutionResult
+from strawberry.types.graphql import OperationType
 
-from schema.limits import Guard, RequestLimits
+from schema.limits import Guard, RequestLimits, known_document, too_costly
 from schema.plain_fields import PlainFieldsFirst, mark_plain_fields
 
 DEFAULT_LIMITS = RequestLimits()
@@ -27,6 +31,47 @@ DEFAULT_LIMITS = RequestLimits()
 
 class GuardedSchema(strawberry.Schema):
     """A schema that leaves logging of errors to `schema.errors`: the stock log line repeats documents and values."""
+
+    limits: RequestLimits
+
+    async def execute(
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any | None = None,
+        root_value: Any | None = None,
+        operation_name: str | None = None,
+        allowed_operation_types: Iterable[OperationType] | None = None,
+        operation_extensions: dict[str, Any] | None = None,
+    ) -> ExecutionResult:
+        """Run an operation; a document that passed every rule before goes straight to the executor, which gives the same."""
+        known = known_document(self._schema, query, operation_name)
+        allowed = DEFAULT_ALLOWED_OPERATION_TYPES if allowed_operation_types is None else set(allowed_operation_types)
+        if known is None or known[1] not in {one.value for one in allowed}:
+            return await super().execute(
+                query,
+                variable_values,
+                context_value,
+                root_value,
+                operation_name,
+                allowed,
+                operation_extensions,
+            )
+        document, variables = known[0], variable_values or {}
+        if refused := too_costly(self._schema, document, operation_name, variables, self.limits):
+            return ExecutionResult(data=None, errors=refused)
+        running = execute(
+            self._schema,
+            document,
+            root_value,
+            context_value,
+            variables,
+            operation_name,
+            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]
+            executor_class=PlainFieldsFirst,
+        )
+        result = await running if isinstance(running, Awaitable) else running
+        return ExecutionResult(data=result.data, errors=result.errors)
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Log nothing here."""
@@ -50,6 +95,7 @@ def assemble(
         execution_context_class=PlainFieldsFirst,
         config=StrawberryConfig(disable_field_suggestions=True, scalar_map=scalars or {}),
     )
+    schema.limits = limits
     for kind in schema._schema.type_map.values():
         _leave_out_null_defaults(kind)
     mark_plain_fields(schema._schema)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,25 +100,40 @@ class Guard(SchemaExtension):
             errors = refusals(document, self.limits) or _validated(schema, document, self.limits.errors)
             if not errors:
                 _VALID.keep(schema, context.query, document)
-        context.pre_execution_errors = errors or self._too_costly(document)
+        context.pre_execution_errors = errors or too_costly(
+            schema, document, context.operation_name, context.variables or {}, self.limits
+        )
         yield
 
-    def _too_costly(self, document: DocumentNode) -> list[GraphQLError]:
-        operation = _operation(document, self.execution_context.operation_name)
-        if operation is None:
-            return []
-        schema, variables = self.execution_context.schema._schema, self.execution_context.variables or {}
-        items = longest_list(schema, operation, variables)
-        if items > self.limits.list_items:
-            return [_refusal("A list in the variables", items, self.limits.list_items, "send it in several requests")]
-        fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-        cost = points(schema, operation, fragments, variables)
-        if (note := operation_note.get()) is not None:
-            note.points = cost
-        if cost > self.limits.points:
-            what = "The number of objects that the query may touch (its points)"
-            return [_refusal(what, cost, self.limits.points, "lower `first`, `k` or `limit`, or ask in several requests")]
+
+def known_document(schema: GraphQLSchema, text: str | None, name: str | None) -> tuple[DocumentNode, str] | None:
+    """A document that passed every rule before, and the type of its operation of that name, which is noted; or None."""
+    document = _VALID.get(schema, text)
+    operation = None if document is None else _operation(document, name)
+    if document is None or operation is None:
+        return None
+    _take_note(document, name)
+    return document, operation.operation.value
+
+
+def too_costly(
+    schema: GraphQLSchema, document: DocumentNode, name: str | None, variables: Mapping[str, Any], limits: RequestLimits
+) -> list[GraphQLError]:
+    """Say what makes an operation with these variables too costly, or nothing; its points are noted for the edge."""
+    operation = _operation(document, name)
+    if operation is None:
         return []
+    items = longest_list(schema, operation, variables)
+    if items > limits.list_items:
+        return [_refusal("A list in the variables", items, limits.list_items, "send it in several requests")]
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    cost = points(schema, operation, fragments, variables)
+    if (note := operation_note.get()) is not None:
+        note.points = cost
+    if cost > limits.points:
+        what = "The number of objects that the query may touch (its points)"
+        return [_refusal(what, cost, limits.points, "lower `first`, `k` or `limit`, or ask in several requests")]
+    return []
 
 
 def refusals(document: DocumentNode, limits: RequestLimits) -> list[GraphQLError]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval.database import Record
-from retrieval.identifiers import find_identifiers
 from retrieval.lexical_text import lexical_text
 from retrieval.primitives.filters import filter_values
 from retrieval.question import FragmentFilter
@@ -66,7 +65,7 @@ class Words:
         return tuple(taken)
 
 
-async def words_of(reader: Reader, question: str) -> Words:
+async def words_of(reader: Reader, question: str, identifiers: tuple[str, ...]) -> Words:
     """The words of a question as the base knows them, with statistics summed over the namespaces asked."""
     tuning = reader.store.tuning
     rows = await reader.rows("words", lexical_text(question))
@@ -74,7 +73,7 @@ async def words_of(reader: Reader, question: str) -> Words:
     words.sort(key=lambda word: (word.fragments, word.lexeme))
     corpus, corpus_words = (rows[0]["corpus"], rows[0]["corpus_words"]) if rows else (0, 0)
     mean = corpus_words / corpus if corpus and corpus_words else 100.0
-    return Words(tuple(words[: tuning.most_words]), mean, find_identifiers(question))
+    return Words(tuple(words[: tuning.most_words]), mean, identifiers)
 
 
 def weigh(row: Record) -> Word:

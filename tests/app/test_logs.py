@@ -35,6 +35,10 @@ def test_json_lines_hold_fields_and_the_id_of_the_request() -> None:
     assert "ZeroDivisionError" in failure["exception"]
 
 
+def test_lines_are_json_by_themselves_where_no_terminal_is() -> None:
+    assert json.loads(lines("auto")[0])["event"] == "operation"
+
+
 def test_console_lines_are_for_reading() -> None:
     text = "\n".join(lines("console"))
     assert "operation" in text
