@@ -198,6 +198,6 @@ async def ask(
     deadline = asyncio.get_running_loop().time() + SECONDS
     async with Session(store, Identity(None, True), deadline=deadline) as session:
         run = await session.search(question_of(store, query, spaces, options))
-        lexical, vector, words = await asyncio.gather(run.lexical_pool, run.vector_pool, run.words)
+        lexical, vector, words = await asyncio.gather(run.lists.lexical_pool, run.lists.vector_pool, run.lists.words)
     grades = {hit.item_id: judged.get(names[hit.item_id], 0) for hit in (*lexical.hits, *vector.hits)}
     return Answered(lexical, vector, tuple(words.script_shares), grades, judged)

@@ -93,13 +93,19 @@ async def lexical(reader: Reader, question: Words, pool: int, filter: FragmentFi
         rows = await reader.rows(LEXICAL, *values(reader, question, chosen, pool, filter))
         if len(rows) >= pool or len(chosen) == len(question.words):
             return ranking(rows, pool, exact=len(chosen) == len(question.words))
-        budget *= reader.store.tuning.word_budget_growth
+        budget = wider(reader.store.tuning, question, chosen, budget)
 
 
 async def candidates(reader: Reader, question: Words, budget: int) -> tuple[Word, ...]:
     """The words whose fragments are looked at: all of them while the caller sees little."""
     few = (await reader.access()).fragment_count <= reader.store.tuning.all_words_most
     return question.words if few else question.rarest(budget)
+
+
+def wider(tuning: Tuning, question: Words, chosen: Sequence[Word], budget: int) -> int:
+    """The budget after one that gave too few: for one word more, and from then on for many, since a filter leaves few."""
+    one_more = sum(word.fragments for word in chosen) + question.words[len(chosen)].fragments
+    return one_more if budget == tuning.word_budget else max(one_more, budget * tuning.word_budget_growth)
 
 
 def values(reader: Reader, question: Words, chosen: Sequence[Word], pool: int, filter: FragmentFilter) -> list[Any]:
@@ -116,6 +122,7 @@ def values(reader: Reader, question: Words, chosen: Sequence[Word], pool: int, f
         [f"%{escape(identifier)}%" for identifier in partial_identifiers(tuning, question.identifiers)],
         pool,
         *filter_values(filter),
+        len(reader.spaces) > tuning.spaces_by_key_most,
     ]
 
 

@@ -32,7 +32,7 @@ async def both(
         if statement == vector.NEAR and len(near) < pool:
             statement = vector.EXACT
         elif len(worded) < pool and not every_word:
-            budget *= tuning.word_budget_growth
+            budget = lexical.wider(tuning, words, chosen, budget)
         else:
             break
     if not near:

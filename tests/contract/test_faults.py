@@ -34,7 +34,7 @@ EDGE = "visible($4, e.{0}, $1, $2, $3)"
 ENTITIES = ("visible_entities($1, $2, $3,", "visible_entities($1, $2, $1,")
 FAULTS = {
     "the exact vector list ignores restrictions": ("vector_exact", ROW.format("v"), "v.ns = any($1)"),
-    "the lexical list ignores restrictions": ("lexical", ROW.format("l"), "true"),
+    "the lexical list ignores restrictions": ("lexical", "visible(l.ns + 0, l.acl_id, $1, $2, $3)", "true"),
     "an entity by key ignores restrictions": ("entities_by_key", ROW.format("e"), "true"),
     "an entity by id ignores namespaces": ("entities_by_id", ROW.format("e"), "true"),
     "equal keys of several namespaces are one": ("entities_by_key", "select e.ns", "select distinct on (e.key_digest) e.ns"),

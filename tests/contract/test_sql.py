@@ -136,7 +136,7 @@ class Planted:
             "fragments": [spaces, fragments],
             "fragments_counted": [spaces, entities],
             "is_empty": [],
-            "lexical": [*bm25, True, *OPEN],
+            "lexical": [*bm25, True, *OPEN, True],
             "pending_embeddings": [],
             "sources": [spaces, entities],
             "sql": [ALWAYS, *OPEN_ENTITIES, 1_000],

@@ -16,6 +16,8 @@ WORDS_OF_TEXT, WORDS_OF_TITLE = 80, 3
 VOCABULARY = 200_000
 NAMESPACES = 400
 TOPICS, CLUSTERS_OF_TOPIC = 200, 10
+FREQUENT = 50
+"""How many words are the filler of questions: the most frequent ones, such as "how" and "is" are."""
 RANK = 24
 """How many directions the vectors of a cluster vary in."""
 
@@ -86,7 +88,7 @@ class Corpus:
 
     def _question(self, chance: np.random.Generator, fragment: int) -> Question:
         held = np.unique(self.texts[fragment])
-        absent = np.setdiff1d(np.arange(10, 80), held)
+        absent = np.setdiff1d(np.arange(FREQUENT), held)
         chosen = [*held[-2:], held[len(held) // 2], *chance.choice(absent, 4, replace=False)]
         return Question(" ".join(self.words[place] for place in chance.permutation(chosen)) + "?", fragment)
 

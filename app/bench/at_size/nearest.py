@@ -85,7 +85,7 @@ async def ask_ours(store: Store, token: str, question: Question) -> tuple[list[t
     """The fragments of the vector list of a request that has just proven who asks, and the seconds from there."""
     async with session_of(store, token) as session:
         started = perf_counter()
-        ranking = await (await session.search(question)).vector_pool
+        ranking = await (await session.search(question)).lists.vector_pool
         return [(hit.ns, hit.item_id) for hit in ranking.hits], perf_counter() - started
 
 

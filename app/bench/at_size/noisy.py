@@ -53,7 +53,7 @@ async def ask_ours(store: Store, question: Question) -> tuple[list[tuple[int, in
     """The fragments of the lexical list, and the seconds from where the caller is known."""
     async with session_of(store, None) as session:
         started = perf_counter()
-        ranking = await (await session.search(question_by_words(store, question.text))).lexical_pool
+        ranking = await (await session.search(question_by_words(store, question.text))).lists.lexical_pool
         return [(hit.ns, hit.item_id) for hit in ranking.hits], perf_counter() - started
 
 
@@ -61,7 +61,7 @@ async def rank_every_match(store: Store, question: Question) -> tuple[list[tuple
     """What the plain way gives: every fragment with any of the words, ranked by `ts_rank`."""
     async with session_of(store, None) as session:
         run = await session.search(question_by_words(store, question.text))
-        access, words = await run.reader.access(), await run.words
+        access, words = await run.reader.access(), await run.lists.words
         query = " | ".join(word.query for word in words.words)
         bound = list(access.spaces), list(access.acls), list(access.whole)
         async with store.database.reading() as connection:

@@ -65,7 +65,7 @@ async def reads(store: Store, world: SizedWorld, token: str, space: str) -> bool
         known = question_by_meaning(store, world.corpus, 0)
         question = make_question(store.tuning, known.text, namespaces=[space], k=10, channels=known.channels)
         try:
-            return bool((await (await session.search(question)).vector_pool).hits)
+            return bool((await (await session.search(question)).lists.vector_pool).hits)
         except NamespaceNotFound:
             return False
 
