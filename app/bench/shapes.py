@@ -14,7 +14,10 @@ from app.bench.line import Line
 from app.bench.recording import Statement
 from app.bench.world import World
 from retrieval.database import Connection, Database
-from retrieval.sql import guarded
+from retrieval.primitives.lexical import LEXICAL
+from retrieval.primitives.vector import EXACT as EXACT_LIST
+from retrieval.primitives.vector import NEAR as NEAR_LIST
+from retrieval.sql import ACCESS, guarded, guarded_pair, parameters_of
 from retrieval.tuning import Tuning
 
 BOUND = 1.5
@@ -66,28 +69,32 @@ async def compared(connection: Connection, name: str, pairs: list[Pair], rounds:
 
 def pairs_of(statements: dict[str, Statement], vector: HalfVector) -> dict[str, Pair]:
     """Ours and the shape of each kind, for one question with a vector that has near ones."""
-    lexical = statements["lexical"]
-    spaces, acls, _, rare, words, weights, *_ = lexical.values
-    found = statements["vector_exact"] if "vector_exact" in statements else statements["vector_near"]
-    bound = (*found.values[:3], vector, POOL, *found.values[5:13])
-    model = found.values[-1]
+    first = next(name for name in (EXACT_LIST, NEAR_LIST) if f"{name}+{LEXICAL}" in statements)
+    access, meaning, by_words = parts(statements[f"{first}+{LEXICAL}"].values, first)
+    spaces, acls, _ = access
+    rare, words, weights, *_ = by_words
+    bound, model = (vector, POOL, *meaning[2:10]), meaning[-1]
+    exact = (*access, *bound, model)
+    near = (*access, *bound, Tuning().index_spare, model)
     scored = scored_by_idf(len(words))
     parameters = [value for pair in zip(weights, words, strict=True) for value in pair]
     one = fused_shape(len(words))
 
-    async def both(connection: Connection) -> None:
-        await connection.fetch(guarded("vector_near"), *bound, Tuning().index_spare, model)
-        await connection.fetch(lexical.text, *lexical.values)
-
     return {
-        "vector-exact": (ran(guarded("vector_exact"), *bound, model), ran(EXACT, vector, spaces, acls, POOL)),
-        "vector-near": (
-            ran(guarded("vector_near"), *bound, Tuning().index_spare, model),
-            ran(NEAR, vector, spaces, acls, POOL),
+        "vector-exact": (ran(guarded(EXACT_LIST), *exact), ran(EXACT, vector, spaces, acls, POOL)),
+        "vector-near": (ran(guarded(NEAR_LIST), *near), ran(NEAR, vector, spaces, acls, POOL)),
+        "lexical": (ran(guarded(LEXICAL), *access, *by_words), ran(scored, rare, spaces, acls, POOL, *parameters)),
+        "fused": (
+            ran(guarded_pair(NEAR_LIST, LEXICAL), *near, *by_words),
+            ran(one, rare, spaces, acls, POOL, *parameters, vector),
         ),
-        "lexical": (ran(lexical.text, *lexical.values), ran(scored, rare, spaces, acls, POOL, *parameters)),
-        "fused": (both, ran(one, rare, spaces, acls, POOL, *parameters, vector)),
     }
+
+
+def parts(values: tuple[Any, ...], first: str) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    """The values of both lists: the access, those of the list by meaning, those of the list by words."""
+    end = parameters_of(first)
+    return values[:ACCESS], values[ACCESS:end], values[end:]
 
 
 def ran(text: str, *values: Any) -> Run:

@@ -30,13 +30,18 @@ def guarded(name: str) -> str:
     )
 
 
+def parameters_of(name: str) -> int:
+    """How many parameters a statement takes, the access among them."""
+    return max(map(int, PARAMETER.findall(statement(name))))
+
+
 @cache
 def guarded_pair(first: str, second: str) -> str:
     """Two ranking statements as one, guarded alike: `list` says whose row it is, `place` its place there, from 1.
 
     The access is given once; the other parameters of the second follow those of the first.
     """
-    taken = max(map(int, PARAMETER.findall(statement(first)))) - ACCESS
+    taken = parameters_of(first) - ACCESS
 
     def moved(found: re.Match[str]) -> str:
         number = int(found[1])
