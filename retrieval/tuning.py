@@ -28,6 +28,9 @@ class Tuning:
     exact_most: int = 20_000
     # From this many vectors on an index over them is kept, so that it is there before it is asked
     index_from: int = 10_000
+    # From this many visible fragments on the index is asked from two sides: of 200,000 it gave one question in 200 nothing near,
+    # with a second look none in 900 (docs/measurements.md)
+    second_look_from: int = 50_000
     # Read beyond the pool inside the index scan so that ties at its end are broken by id
     index_spare: int = 8
 

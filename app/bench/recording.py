@@ -11,7 +11,7 @@ from typing import Any, cast
 from app.sessions import Identity
 from retrieval.database import Acquired, Connection, Database
 from retrieval.primitives.lexical import LEXICAL
-from retrieval.primitives.vector import EXACT, NEAR
+from retrieval.primitives.vector import EXACT, NEAR, TWICE
 from retrieval.question import Question
 from retrieval.session import Session
 from retrieval.sql import FOLDER, guarded, guarded_pair, statement
@@ -74,7 +74,7 @@ def names() -> dict[str, str]:
     """The names of read statements by their texts: bare, guarded, and the pair that ranks fragments."""
     known = [file.stem for file in FOLDER.glob("*.sql")]
     alone = {form(name): name for form in (statement, guarded) for name in known}
-    return alone | {guarded_pair(first, LEXICAL): f"{first}+{LEXICAL}" for first in (NEAR, EXACT)}
+    return alone | {guarded_pair(first, LEXICAL): f"{first}+{LEXICAL}" for first in (NEAR, TWICE, EXACT)}
 
 
 async def statements_of_hits(store: Store, question: Question) -> list[Statement]:

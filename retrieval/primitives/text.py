@@ -18,7 +18,7 @@ async def both(
     When one of them comes back short and can look further, both are read again, so that they always show one moment.
     """
     tuning = reader.store.tuning
-    statement = vector.NEAR if (await reader.access()).fragment_count > tuning.exact_most else vector.EXACT
+    statement = vector.way(tuning, (await reader.access()).fragment_count)
     budget = tuning.word_budget
     while True:
         chosen = await lexical.candidates(reader, words, budget)
@@ -29,7 +29,7 @@ async def both(
             *lexical.values(reader, words, chosen, pool, filter),
         )
         every_word = len(chosen) == len(words.words)
-        if statement == vector.NEAR and len(near) < pool:
+        if statement != vector.EXACT and len(near) < pool:
             statement = vector.EXACT
         elif len(worded) < pool and not every_word:
             budget = lexical.wider(tuning, words, chosen, budget)

@@ -12,9 +12,10 @@ from retrieval.primitives.filters import filter_values
 from retrieval.question import FragmentFilter
 from retrieval.ranking import Channel, Ranking, hit_of
 from retrieval.reader import Reader, Rows
+from retrieval.tuning import Tuning
 
-NEAR, EXACT = "vector_near", "vector_exact"
-"""The statements: through the index, and by comparing every visible vector."""
+NEAR, TWICE, EXACT = "vector_near", "vector_near_twice", "vector_exact"
+"""The statements: through the index, through it from two sides, and by comparing every visible vector."""
 
 
 async def vector(reader: Reader, question: QuestionVector, pool: int, filter: FragmentFilter) -> Ranking:
@@ -24,8 +25,9 @@ async def vector(reader: Reader, question: QuestionVector, pool: int, filter: Fr
     (a narrow filter, scattered rights) all are compared after all. Raises `ModelChanged` when the base holds vectors of another
     model than the question's: no statement compares the two.
     """
-    if (await reader.access()).fragment_count > reader.store.tuning.exact_most:
-        rows = await reader.rows(NEAR, *values(reader, question, pool, filter, NEAR))
+    statement = way(reader.store.tuning, (await reader.access()).fragment_count)
+    if statement != EXACT:
+        rows = await reader.rows(statement, *values(reader, question, pool, filter, statement))
         if len(rows) == pool:
             return ranking(rows, pool, exact=False)
     rows = await reader.rows(EXACT, *values(reader, question, pool, filter, EXACT))
@@ -34,9 +36,16 @@ async def vector(reader: Reader, question: QuestionVector, pool: int, filter: Fr
     return ranking(rows, pool, exact=True)
 
 
+def way(tuning: Tuning, visible: int) -> str:
+    """The statement for about so many visible fragments."""
+    if visible <= tuning.exact_most:
+        return EXACT
+    return NEAR if visible < tuning.second_look_from else TWICE
+
+
 def values(reader: Reader, question: QuestionVector, pool: int, filter: FragmentFilter, statement: str) -> list[Any]:
     """What the statement takes after the access."""
-    spare = [reader.store.tuning.index_spare] if statement == NEAR else []
+    spare = [] if statement == EXACT else [reader.store.tuning.index_spare]
     return [HalfVector(question.values), pool, *filter_values(filter), *spare, question.model.number]
 
 

@@ -142,6 +142,7 @@ class Planted:
             "sql": [ALWAYS, *OPEN_ENTITIES, 1_000],
             "vector_exact": [vector, 400, True, *OPEN, 1],
             "vector_near": [vector, 400, True, *OPEN, 8, 1],
+            "vector_near_twice": [vector, 400, True, *OPEN, 8, 1],
         }
 
     def wanted(self) -> dict[str, Any]:
@@ -176,6 +177,7 @@ class Planted:
             "sql": sorted(entity.id for entity in seen),
             "vector_exact": vectors,
             "vector_near": vectors,
+            "vector_near_twice": vectors,
         }
 
 
@@ -199,6 +201,7 @@ NAMED_BY = {
     "pending_embeddings": ("pending",),
     "vector_exact": ("fragment_id",),
     "vector_near": ("fragment_id",),
+    "vector_near_twice": ("fragment_id",),
 }
 """The columns that tell the rows of a statement apart; `entity_id` where nothing is said."""
 ONE_BY_ONE = {"fragments_of", "graph_hop"}
