@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 class Knowledge:
     """The state of some namespaces, derived from the data and under access."""
 
-    def __init__(self, session: Session, spaces: Sequence[Space]) -> None:
+    def __init__(self, session: Session, spaces: Sequence[Space], is_named: bool) -> None:
         self.work: Work = session.work
+        self.is_named = is_named
+        """Whether the namespaces were asked for by name; otherwise they are all that the caller may read."""
+        self.tool_names_most = session.store.tuning.tool_names_most
         self.reader = session.reader(spaces)
         self.namespaces = [NamespaceSummary(self, space) for space in spaces]
 

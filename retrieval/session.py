@@ -138,7 +138,7 @@ class Session:
 
     async def knowledge(self, names: Iterable[str] | None) -> Knowledge:
         """The state of some namespaces."""
-        return Knowledge(self, await self.spaces(names))
+        return Knowledge(self, await self.spaces(names), names is not None)
 
     async def question_vector(self, text: str, model: Model | None = None) -> QuestionVector:
         """The vector of a question by the model that holds the base, or by one that is named; several become one call.

@@ -55,6 +55,9 @@ class Tuning:
     graph_hops: int = 3
     graph_most: int = 200
 
+    # Tools of chat models (spec 10): up to so many namespaces are named to choose from; more would fill a prompt
+    tool_names_most: int = 50
+
     # Limits of input (spec 13), settable
     question_most: int = 10_000
     namespaces_most: int = 1_000
@@ -115,6 +118,14 @@ SCOPE_LENGTH = 500
 META_PAIRS, META_BYTES, META_LEVELS = 64, 8_192, 3
 ATTRIBUTES_BYTES, ATTRIBUTES_LEVELS = 65_536, 20
 READERS_MOST = 1_000
+# Facts: bytes of a value, places of one fact, facts of one mutation, facts of one transaction of a file, ids that a result names;
+# how long the results of a write with an idempotency key are kept
+FACT_VALUE_BYTES = 8_192
+PLACES_MOST = 100
+FACTS_MOST = 5_000
+FACTS_PER_TRANSACTION = 2_000
+CONFLICTS_NAMED_MOST = 100
+IDEMPOTENCY_SECONDS = 7 * 86_400.0
 # Fragments of one statement: keeps parameters of a statement near 2 MB
 FRAGMENTS_PER_STATEMENT = 1_000
 # A write that lost to another one is tried again this often, after 20-40 ms, doubled each time

@@ -87,6 +87,12 @@ class DateField(Enum):
     OCCURRED = strawberry.enum_value("OCCURRED", description="When it happened.")
 
 
+@strawberry.enum(description="Who tools are offered to.")
+class ToolSurface(Enum):
+    AGENT = strawberry.enum_value("AGENT", description="An agent that combines tools: `search`, `graph` and `sql`.")
+    CHAT = strawberry.enum_value("CHAT", description="A chat with one tool, `search_knowledge`.")
+
+
 @strawberry.enum(description="Language of fixed texts.")
 class Locale(Enum):
     AUTO = strawberry.enum_value("AUTO", description="The language of the question.")

@@ -27,7 +27,8 @@ from tests.contract.searching import Run
 from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
 
 OPAQUE = object()
-"""A text that only the server can make; any text will do, and nothing is compared with it."""
+"""A value that only the server can make; any will do, and nothing is compared with it."""
+TOOLS = {"AGENT": ["search", "graph", "sql"], "CHAT": ["search_knowledge"]}
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,13 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "isEmpty": lambda v, spaces: not v.fragments(spaces),
         "namespaces": lambda v, spaces: spaces,
         "pendingEmbeddings": lambda v, spaces: sum(fragment.pending for fragment in v.fragments(spaces)),
+        "tools": lambda v, spaces, surface="AGENT": TOOLS[surface] if v.fragments(spaces) else [],
+    },
+    "ToolDefinition": {
+        "name": lambda v, name: name,
+        "description": lambda v, name: OPAQUE,
+        "parameters": lambda v, name: OPAQUE,
+        "document": lambda v, name: OPAQUE,
     },
     "NamespaceSummary": {
         "name": lambda v, space: space.name,
@@ -281,7 +289,7 @@ ELSEWHERE = {
         f"Mutation.{name}": "test_hidden.py"
         for name in (
             "createNamespace", "deleteNamespace", "ingestSources", "deleteSource", "deleteEntity", "upsertPrincipals",
-            "setMembers", "grant", "revoke", "createToken", "revokeToken",
+            "setMembers", "grant", "revoke", "createToken", "revokeToken", "upsertEntities",
         )
     },
     **{f"ItemResult.{name}": "what the caller sent" for name in ("key", "outcome", "code", "message")},
@@ -343,7 +351,7 @@ def below(schema: GraphQLSchema, view: View, selections: SelectionSetNode, kind:
 def differences(wanted: Any, got: Any, path: str = "") -> list[str]:
     """Where an answer is not what it must be; floating point numbers may differ by rounding."""
     if wanted is OPAQUE:
-        return [] if isinstance(got, str | int) else [f"{path}: {got!r} instead of a value"]
+        return [] if isinstance(got, str | int | dict) else [f"{path}: {got!r} instead of a value"]
     if isinstance(wanted, datetime):
         return [] if isinstance(got, str) and datetime.fromisoformat(got) == wanted else [f"{path}: {got!r}, not {wanted!r}"]
     if isinstance(wanted, float) and isinstance(got, float | int):

@@ -152,7 +152,7 @@ async def test_no_forbidden_text_leaves_by_http_headers_logs_or_metrics(bases: B
                 said = response.text + str(response.headers)
                 assert leaks(view, document, said) == []
             lines = log_text()
-            assert lines.count('"event": "operation"') == len(asked), lines[:500]
+            assert lines.count('"event":"operation"') == len(asked), lines[:500]
             assert tokens_in(lines) & view.forbidden == set()
         metrics = (await client.get("/metrics")).text
         assert tokens_in(metrics) & set(world.owners) == set()

@@ -36,6 +36,7 @@ BASES = {
     "Viewer": ("viewer { % }", CALLER),
     "NamespaceAccess": ("viewer { namespaces { % } }", CALLER),
     "Knowledge": ("knowledge { % }", CALLER),
+    "ToolDefinition": ("knowledge { tools { % } }", [*CALLER, "permitted", "is_empty"]),
     "NamespaceSummary": ("knowledge { namespaces { % } }", CALLER),
     "Search": ("SEARCH { % }", CALLER),
     "Recall": ("RECALL { % }", CALLER),
@@ -65,6 +66,7 @@ BASES = {
 
 COSTS = {
     "Knowledge.isEmpty": ["permitted", "is_empty"],
+    "Knowledge.tools": ["permitted", "is_empty"],
     "Knowledge.pendingEmbeddings": ["permitted", "pending_embeddings"],
     "NamespaceSummary.entityCount": ["permitted", "count_entities"],
     "NamespaceSummary.fragmentCount": ["permitted", "count_fragments"],
