@@ -87,7 +87,8 @@ class Catalogue:
         rows = await self.reader.rows(
             "attributes", sorted({ns for ns, _, _ in keys}), [id for _, id, _ in keys], [at for _, _, at in keys]
         )
-        return {(row["ns"], row["entity_id"], row["at"]): row["attributes"] for row in rows}
+        # By place and not by instant: the driver gives the last instant of all back as one without a zone.
+        return {keys[row["place"] - 1]: row["attributes"] for row in rows}
 
     def _fragment(self, row: Record) -> Fragment:
         return Fragment(

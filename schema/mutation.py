@@ -6,10 +6,11 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers import administration, ingest
+from resolvers import administration, ingest, upserting
 from resolvers.arguments import Info
 from retrieval.administration.tokens import NewToken
 from retrieval.outcomes import Deletion
+from schema.upserting import UpsertEntitiesInput
 from schema.writing import (
     CreateNamespaceInput,
     CreateTokenInput,
@@ -56,6 +57,13 @@ class Mutation:
     )
     async def delete_source(self, info: Info, input: Annotated[EntityKeyInput, Doc]) -> Deletion:
         return await ingest.delete_source(info, input.namespace, input.key)
+
+    @strawberry.mutation(
+        description="Store entities, each in a transaction of its own; a text that one has stays. Needs WRITER.",
+        graphql_type=ItemsPayload | None,
+    )
+    async def upsert_entities(self, info: Info, input: Annotated[UpsertEntitiesInput, Doc]) -> administration.Items:
+        return await upserting.upsert_entities(info, input.namespace, input.entities)
 
     @strawberry.mutation(
         description="Delete an entity with its text and its facts. Needs ADMIN.", graphql_type=DeletedPayload | None

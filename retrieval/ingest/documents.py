@@ -65,7 +65,7 @@ def read_document(
     indexed = _LINE_END.sub("\n", clean(text)).replace(SOFT_HYPHEN, "")
     reading = _read(kind, indexed)
     heading = reading.first_heading
-    chosen = next((line for line in map(_one_line, (title, reading.title, heading)) if line), _stem(key))
+    chosen = next((line for line in map(one_line, (title, reading.title, heading)) if line), _stem(key))
     named = find_identifiers(f"{chosen}\n{key.rpartition('/')[2]}")
     pieces = split(_without_title(reading.sections, chosen), named)
     if not pieces and heading:
@@ -93,7 +93,8 @@ def _read(kind: str, text: str) -> _Reading:
     return _Reading(None, None, {}, [Section((), text)], [])
 
 
-def _one_line(title: str | None) -> str:
+def one_line(title: str | None) -> str:
+    """A title as it is stored: one line, cut at 500 characters; empty when there is nothing to see."""
     line = " ".join(clean(title or "", "The title").split())
     if blank(line):
         return ""

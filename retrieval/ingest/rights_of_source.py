@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from retrieval.administration.names import principals_by_name
 from retrieval.database import Connection
 from retrieval.errors import BadInput
-from retrieval.ingest.source_input import SourceInput
 from retrieval.ingest.sql import statement
 from retrieval.model import Models
 
@@ -23,25 +23,34 @@ class Stored:
     readers: frozenset[str]
 
 
-def rights_hold(stored: Stored, source: SourceInput) -> bool:
+class GivenRights(Protocol):
+    """Whatever is written with rights: None is as left out."""
+
+    @property
+    def restricted(self) -> bool | None: ...
+    @property
+    def readers(self) -> Sequence[str] | None: ...
+
+
+def rights_hold(stored: Stored, given: GivenRights) -> bool:
     """True when the rights that are given are in force already; those left out always are."""
-    restricted = source.restricted is None or source.restricted == (stored.acl_id != 0)
-    return restricted and (source.readers is None or frozenset(source.readers) == stored.readers)
+    restricted = given.restricted is None or given.restricted == (stored.acl_id != 0)
+    return restricted and (given.readers is None or frozenset(given.readers) == stored.readers)
 
 
-async def apply_rights(connection: Connection, ns: int, stored: Stored, source: SourceInput, models: Models) -> tuple[int, bool]:
+async def apply_rights(connection: Connection, ns: int, stored: Stored, given: GivenRights, models: Models) -> tuple[int, bool]:
     """Put the given rights into force; gives the permission set, and whether anybody's rights changed."""
-    if rights_hold(stored, source):
+    if rights_hold(stored, given):
         return stored.acl_id, False
-    restricted = stored.acl_id != 0 if source.restricted is None else source.restricted
-    if source.readers and not restricted:
-        raise BadInput("`readers` go with a restricted source; set `restricted: true` or leave them out.")
+    restricted = stored.acl_id != 0 if given.restricted is None else given.restricted
+    if given.readers and not restricted:
+        raise BadInput("`readers` go with something restricted; set `restricted: true` or leave them out.")
     acl_id = await permission_set(connection, stored.acl_id, restricted)
     if acl_id != stored.acl_id:
         await move(connection, ns, stored.entity_id, acl_id, models)
         await connection.execute(statement("drop_acl"), ns, stored.acl_id)
-    if restricted and source.readers is not None:
-        await replace_readers(connection, ns, acl_id, source.readers)
+    if restricted and given.readers is not None:
+        await replace_readers(connection, ns, acl_id, given.readers)
     return acl_id, True
 
 

@@ -86,7 +86,7 @@ async def write(
     async with database.writing() as connection:
         models = await models_held(connection)
         ns = await require(connection, caller, namespace, "WRITER")
-        stored, created = await lock(connection, ns, source, document)
+        stored, created = await lock(connection, ns, source.key, source.kind, source.type, document.title)
         acl_id, rights_changed = await apply_rights(connection, ns, stored, source, models)
         text_changed, retracted = stored.digest != digest, list[int]()
         if text_changed:
@@ -105,18 +105,17 @@ async def write(
     return stored.entity_id, Outcome.UPDATED if text_changed or rights_changed else Outcome.UNCHANGED
 
 
-async def lock(connection: Connection, ns: int, source: SourceInput, document: Document) -> tuple[Stored, bool]:
+async def lock(connection: Connection, ns: int, key: str, kind: str, type: str, title: str) -> tuple[Stored, bool]:
     """What is stored under the key, kept from other writers until the transaction ends; an entity is made when none is there."""
-    digest = key_digest(source.key)
+    digest = key_digest(key)
     locked = await connection.fetchval(statement("lock_entity"), ns, digest)
     if locked is None:
-        values = ns, digest, source.key, source.kind, source.type, document.title
-        made = await connection.fetchval(statement("create_entity"), *values)
+        made = await connection.fetchval(statement("create_entity"), ns, digest, key, kind, type, title)
         if made is not None:
             return Stored(made, 0, None, frozenset()), True
         await connection.fetchval(statement("lock_entity"), ns, digest)
     # A statement of its own: its snapshot is younger than the lock.
-    stored = await stored_state(connection, ns, source.key)
+    stored = await stored_state(connection, ns, key)
     if stored is None:
         raise Conflict("The entity was deleted while this was written; send it again.")
     return stored, False

@@ -1,7 +1,7 @@
--- Attributes of entities in the version that holds at an instant.
+-- Attributes of entities in the version that holds at an instant; gives the place of each in the list of what was asked.
 -- $1-$3 access, $4 namespaces, $5 entity ids, $6 instants, one for each id
-select v.ns, v.entity_id, a.at, v.attributes
-  from unnest($5::bigint[], $6::timestamptz[]) as a(entity_id, at)
+select a.place::int as place, v.ns, v.entity_id, v.attributes
+  from unnest($5::bigint[], $6::timestamptz[]) with ordinality as a(entity_id, at, place)
  cross join lateral (
      select v.ns, v.entity_id, v.attributes
        from entity_version v join entity e on e.ns = v.ns and e.entity_id = v.entity_id

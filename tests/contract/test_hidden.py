@@ -30,6 +30,7 @@ ASKED_OF_NAMESPACES = {
     "entities": '{{ entities(namespaces: ["{0}"]) {{ totalCount nodes {{ key }} }} }}',
     "aggregate": '{{ aggregate(metric: FACTS, dimensions: [TYPE], namespaces: ["{0}"]) {{ total }} }}',
     "ingestSources": 'mutation {{ ingestSources(input: {{namespace: "{0}", sources: []}}) {{ results {{ key }} }} }}',
+    "upsertEntities": 'mutation {{ upsertEntities(input: {{namespace: "{0}", entities: []}}) {{ results {{ key }} }} }}',
     "deleteNamespace": 'mutation {{ deleteNamespace(input: {{name: "{0}", confirm: "{0}"}}) {{ deleted }} }}',
     "deleteSource": 'mutation {{ deleteSource(input: {{namespace: "{0}", key: "a"}}) {{ deleted counts }} }}',
     "deleteEntity": 'mutation {{ deleteEntity(input: {{namespace: "{0}", key: "a"}}) {{ deleted counts }} }}',
@@ -54,6 +55,8 @@ ASKED_OF_KEYS = {
     "{{ results {{ key }} }} }}",
     "ingestSources": 'mutation {{ ingestSources(input: {{namespace: "{1}", sources: [{{key: "{0}", content: "x"}}]}}) '
     "{{ results {{ key outcome code message }} }} }}",
+    "upsertEntities": 'mutation {{ upsertEntities(input: {{namespace: "{1}", entities: [{{key: "{0}", type: "a", title: "a"}}]}})'
+    " {{ results {{ key outcome code message }} }} }}",
 }
 ASKED_OF_PRINCIPALS = {
     "upsertPrincipals": 'mutation {{ upsertPrincipals(input: {{principals: [{{name: "{0}", kind: USER}}]}}) '
