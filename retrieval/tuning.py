@@ -118,6 +118,8 @@ SCOPE_LENGTH = 500
 META_PAIRS, META_BYTES, META_LEVELS = 64, 8_192, 3
 ATTRIBUTES_BYTES, ATTRIBUTES_LEVELS = 65_536, 20
 READERS_MOST = 1_000
+# An observation is a short note (spec 1): its characters, and how many entities it may be about
+OBSERVATION_CHARACTERS, ABOUT_MOST = 20_000, 100
 # Facts: bytes of a value, places of one fact, facts of one mutation, facts of one transaction of a file, ids that a result names;
 # how long the results of a write with an idempotency key are kept
 FACT_VALUE_BYTES = 8_192
@@ -126,6 +128,11 @@ FACTS_MOST = 5_000
 FACTS_PER_TRANSACTION = 2_000
 CONFLICTS_NAMED_MOST = 100
 IDEMPOTENCY_SECONDS = 7 * 86_400.0
+# Domain packs (spec 1): a whole team's is some 10 KB
+PACK_BYTES, PACK_LEVELS = 512 * 1024, 12
+PACK_NAMES_MOST, PACK_ALIASES_MOST = 1_000, 10_000
+PACK_PATTERNS_MOST, PACK_PATTERN_LENGTH, PACK_PATTERN_BYTES = 200, 1_000, 1024 * 1024
+PACK_PROBLEMS_SHOWN, PACK_HINTS_MOST = 20, 100
 # Fragments of one statement: keeps parameters of a statement near 2 MB
 FRAGMENTS_PER_STATEMENT = 1_000
 # A write that lost to another one is tried again this often, after 20-40 ms, doubled each time

@@ -35,3 +35,24 @@ class EntityInput:
 class UpsertEntitiesInput:
     namespace: str = given("The namespace.")
     entities: list[EntityInput] = given("The entities, up to 1,000; several of one key are stored in the order given.")
+
+
+@strawberry.input(description="A short dated note. Left out and null are the same.")
+class ObservationInput:
+    key: str | None = described("The key, up to 2,000 characters; what is stored under it is replaced. Left out: a new one.")
+    text: str = given("What was observed, up to 20,000 characters of plain text.")
+    observed_at: datetime = given("When it was observed.")
+    about: list[str] | None = described(
+        "Keys of up to 100 entities that it is about; each becomes an edge `about`, valid from `observedAt`, once it is there."
+    )
+    relevance_scopes: list[str] | None = described("What it is about, as `type:id`.")
+    by: str | None = described("Who observed it.")
+    restricted: bool | None = described("Whether only `readers` see it; left out keeps what is stored (a new one: false).")
+    readers: list[str] | None = described("Principals that may read it when restricted; left out keeps those that are stored.")
+
+
+@strawberry.input(description="Observations for one namespace.")
+class RecordObservationsInput:
+    namespace: str = given("The namespace.")
+    observations: list[ObservationInput] = given("The observations, up to 1,000.")
+    idempotency_key: str | None = described("A text of your choice: the same call sent again under it gives what it gave first.")

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from retrieval.database import Connection, json_text
 from retrieval.ingest.documents import Document
 from retrieval.ingest.indexing import indexed
-from retrieval.ingest.links import Link
 from retrieval.ingest.splitting import Piece
 from retrieval.ingest.sql import statement
-from retrieval.keys import key_digest
+from retrieval.ingest.stated_links import LINKS_TO, replace_links
 from retrieval.model import Models
 from retrieval.store import digest_of
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
@@ -28,7 +27,8 @@ async def replace_text(
         pieces = document.pieces[start : start + FRAGMENTS_PER_STATEMENT]
         await insert_pieces(connection, models, ns, entity_id, acl_id, document, pieces)
     await connection.execute(statement("mark_former_vectors"), ns, entity_id, *digests_of(models, document))
-    return await replace_links(connection, ns, entity_id, document.key, document.links)
+    targets = [link.target_key for link in document.links]
+    return await replace_links(connection, ns, entity_id, document.key, targets, LINKS_TO)
 
 
 async def clear_text(connection: Connection, ns: int, entity_id: int) -> None:
@@ -64,16 +64,3 @@ def digests_of(models: Models, document: Document) -> tuple[list[int], list[byte
     texts = [indexed(document.title, piece.heading, piece.text).embedded for piece in document.pieces] if known else []
     pairs = [(model.number, digest_of(model.name, text)) for model in known for text in texts]
     return [number for number, _ in pairs], [digest for _, digest in pairs]
-
-
-async def replace_links(connection: Connection, ns: int, entity_id: int, key: str, links: Sequence[Link]) -> list[int]:
-    """Store the links of a document; gives the facts of links that vanished, which are retracted."""
-    targets = {key_digest(link.target_key): link.target_key for link in links}
-    targets.pop(key_digest(key), None)
-    removed = await connection.fetch(statement("remove_links"), ns, entity_id, list(targets))
-    vanished = [row["fact_id"] for row in removed if row["fact_id"] is not None]
-    if vanished:
-        await connection.execute(statement("retract_facts"), ns, vanished)
-    if targets:
-        await connection.execute(statement("add_links"), ns, entity_id, list(targets), list(targets.values()))
-    return vanished

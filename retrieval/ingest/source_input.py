@@ -15,6 +15,7 @@ from retrieval.keys import check_key
 from retrieval.question import check_instant, depth_of, encode_json
 from retrieval.text import blank, stored, strict
 from retrieval.tuning import (
+    ABOUT_MOST,
     ATTRIBUTES_BYTES,
     ATTRIBUTES_LEVELS,
     META_BYTES,
@@ -69,6 +70,8 @@ class SourceInput:
     readers: Sequence[str] | None = None
     occurred_at: datetime | None = None
     origin: Origin | None = None
+    about: Sequence[str] = ()
+    """Keys of the entities that an observation is about."""
 
 
 def checked(source: SourceInput) -> SourceInput:
@@ -92,6 +95,7 @@ def checked(source: SourceInput) -> SourceInput:
         readers=None if source.readers is None else check_list("readers", source.readers, READERS_MOST, SCOPE_LENGTH),
         occurred_at=check_moment("occurredAt", source.occurred_at),
         origin=check_origin(source.origin or Origin()),
+        about=check_about(source.about),
     )
 
 
@@ -101,7 +105,7 @@ def digest_of_source(source: SourceInput) -> bytes:
     given = [
         FORM, source.key, source.kind, source.type, source.title, source.source_path, source.media_type, source.meta,
         source.attributes, source.status, list(source.relevance_scopes or ()), source.occurred_at,
-        [origin.connector, origin.uri, origin.author, origin.fetched_at], source.content,
+        [origin.connector, origin.uri, origin.author, origin.fetched_at], source.content, *source.about,
     ]  # fmt: skip
     return hashlib.sha256(orjson.dumps(given, option=orjson.OPT_SORT_KEYS)).digest()
 
@@ -136,6 +140,13 @@ def check_list(name: str, values: Sequence[str], most: int, length: int) -> tupl
     if len(values) > most:
         raise BadInput(f"`{name}` has {len(values):,} values; at most {most:,} are taken.")
     return tuple(dict.fromkeys(check_text(name, value, length) for value in values))
+
+
+def check_about(keys: Sequence[str]) -> tuple[str, ...]:
+    """Keys of entities, each once."""
+    if len(keys) > ABOUT_MOST:
+        raise BadInput(f"`about` has {len(keys):,} values; at most {ABOUT_MOST} are taken.")
+    return tuple(dict.fromkeys(check_key(key, KEY_LENGTH, "A key of `about`") for key in keys))
 
 
 def check_meta(meta: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from retrieval.ingest.fragments import replace_text
 from retrieval.ingest.rights_of_source import Stored, apply_rights, rights_hold
 from retrieval.ingest.source_input import SourceInput, checked, digest_of_source
 from retrieval.ingest.sql import statement
+from retrieval.ingest.stated_links import Manner, replace_links
 from retrieval.keys import key_digest
 from retrieval.migrations import Base
 from retrieval.model import models_held
@@ -92,6 +93,8 @@ async def write(
         if text_changed:
             await put_entity(connection, ns, stored.entity_id, source, digest, document)
             retracted = await replace_text(connection, models, ns, stored.entity_id, acl_id, document)
+            about = Manner("about", source.occurred_at, tuple(source.relevance_scopes or ()))
+            retracted += await replace_links(connection, ns, stored.entity_id, source.key, source.about, about)
         if text_changed or rights_changed:
             await connection.execute(statement("mark_due"), ns)
         await refresh_edges(connection, ns, retracted)

@@ -31,6 +31,8 @@ ASKED_OF_NAMESPACES = {
     "aggregate": '{{ aggregate(metric: FACTS, dimensions: [TYPE], namespaces: ["{0}"]) {{ total }} }}',
     "ingestSources": 'mutation {{ ingestSources(input: {{namespace: "{0}", sources: []}}) {{ results {{ key }} }} }}',
     "upsertEntities": 'mutation {{ upsertEntities(input: {{namespace: "{0}", entities: []}}) {{ results {{ key }} }} }}',
+    "recordObservations": 'mutation {{ recordObservations(input: {{namespace: "{0}", observations: []}}) '
+    "{{ results {{ key }} }} }}",
     "deleteNamespace": 'mutation {{ deleteNamespace(input: {{name: "{0}", confirm: "{0}"}}) {{ deleted }} }}',
     "deleteSource": 'mutation {{ deleteSource(input: {{namespace: "{0}", key: "a"}}) {{ deleted counts }} }}',
     "deleteEntity": 'mutation {{ deleteEntity(input: {{namespace: "{0}", key: "a"}}) {{ deleted counts }} }}',
@@ -57,6 +59,8 @@ ASKED_OF_KEYS = {
     "{{ results {{ key outcome code message }} }} }}",
     "upsertEntities": 'mutation {{ upsertEntities(input: {{namespace: "{1}", entities: [{{key: "{0}", type: "a", title: "a"}}]}})'
     " {{ results {{ key outcome code message }} }} }}",
+    "recordObservations": 'mutation {{ recordObservations(input: {{namespace: "{1}", observations: [{{key: "{0}", text: "a",'
+    ' observedAt: "2026-01-01T00:00:00Z"}}]}}) {{ results {{ key outcome code message }} }} }}',
 }
 ASKED_OF_PRINCIPALS = {
     "upsertPrincipals": 'mutation {{ upsertPrincipals(input: {{principals: [{{name: "{0}", kind: USER}}]}}) '
