@@ -133,7 +133,7 @@ class Lists:
     @stage
     async def together(self) -> Mapping[Channel, Ranking]:
         """The lists that are fused, out of one snapshot."""
-        wanted = frozenset(self._wanted)
+        wanted = frozenset(filter(self._is_shared, self._wanted))
         if Channel.LEXICAL in wanted and Channel.VECTOR in wanted:
             await both(self.words, self.embedding)
         weights, at = await self.weights(), await self.at()

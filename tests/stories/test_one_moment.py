@@ -11,8 +11,10 @@ from typing import Any
 import asyncpg
 import pytest
 
+from retrieval.question import Question
+from retrieval.search import EntityHit
 from tests.fixtures.desk import Desk
-from tests.fixtures.world import Recorder
+from tests.fixtures.world import Recorder, session_for
 
 PAIR = "vector_exact+lexical"
 ASK = """{ search(question: "жираф", namespaces: ["docs"], k: 10, entityFilter: {statuses: ["open"]}) {
@@ -87,3 +89,18 @@ async def test_one_list_alone_waits_for_no_vector(stored: Desk) -> None:
     await stored.ask(ASK.split("hits {")[0] + "lexical { score } } }")
     assert recorder.counted["lexical"] == 1
     assert not {"embedding", PAIR} & set(recorder.counted)
+
+
+async def test_a_walk_starts_from_both_lists_of_fragments_though_one_was_ranked_before(desk: Desk) -> None:
+    await desk.fill({f"k{number}": f"слово{number} [дальше](n{number})" for number in range(6)})
+    await desk.fill({f"n{number}": f"окрестность{number}" for number in range(6)})
+    await desk.settle()
+
+    async def found(*before: str) -> list[EntityHit]:
+        async with session_for(desk.store, None) as session:
+            run = await session.search(Question("слово3", None, k=5))
+            for name in before:
+                await getattr(run, name)
+            return await run.entities
+
+    assert await found("vector") == await found("lexical") == await found()
