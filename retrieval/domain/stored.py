@@ -1,0 +1,50 @@
+"""Reads the packs that a namespace has, for those who write into it and those who look at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+import orjson
+
+from retrieval.access import Caller
+from retrieval.administration.rights import require
+from retrieval.database import Connection, Database
+from retrieval.domain.pack import DomainPack
+from retrieval.domain.rules import Domain
+from retrieval.domain.sql import statement
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedPack:
+    """A pack as it holds, and since when."""
+
+    pack: DomainPack
+    applied_at: datetime
+
+
+async def packs_of(database: Database, caller: Caller, namespace: str) -> tuple[AppliedPack, ...]:
+    """The packs of a namespace by name; needs READER there. Raises `NamespaceNotFound`."""
+    async with database.writing() as connection:
+        ns = await require(connection, caller, namespace, "READER")
+        rows = await connection.fetch(statement("packs"), ns)
+    return tuple(AppliedPack(read_body(row["body"]), row["applied_at"]) for row in rows)
+
+
+async def domain_of(connection: Connection, ns: int) -> Domain:
+    """The rules of a namespace, inside a transaction that holds the namespace (`require`): no pack changes before it ends."""
+    rows = await connection.fetch(statement("packs"), ns)
+    return domain_of_bodies(tuple(row["body"] for row in rows))
+
+
+@lru_cache(maxsize=64)
+def domain_of_bodies(bodies: tuple[str, ...]) -> Domain:
+    """The rules in the bodies of packs, as they are stored; they were checked when they were applied."""
+    return Domain(tuple(read_body(body) for body in bodies))
+
+
+@lru_cache(maxsize=64)
+def read_body(body: str) -> DomainPack:
+    """A pack in its body."""
+    return DomainPack.model_validate(orjson.loads(body))
