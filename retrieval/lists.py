@@ -193,8 +193,13 @@ class Lists:
         if Primitive.VECTOR not in self.question.channels:
             return []
         embedding = await self.embedding
-        if "vector_pool" in self.__dict__:  # it is under way anyway, and may have met another model than the request began with
-            with suppress(Exception):  # what breaks the list is told by the list
+        await turns()
+        # What is under way anyway may have met another model than the request began with.
+        if "graph_pool" in self.__dict__:
+            with suppress(Exception):  # what breaks a list is told by the list
+                await self.graph_pool
+        if Channel.VECTOR in self._wanted or "vector_pool" in self.__dict__:
+            with suppress(Exception):
                 await self.vector_pool
         lost = embedding if isinstance(embedding, Degradation) else self._lost
         return [] if lost is None else [lost]

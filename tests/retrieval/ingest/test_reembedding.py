@@ -233,6 +233,22 @@ async def test_all_four_lists_of_one_moment_go_on_with_the_new_model(store: Stor
     assert set(nearest(other, "слово7", 30, 5)) <= set(by_meaning)
 
 
+LISTS = ("vector { score }", "hits { score }", "entities { score }", "graph { score }", "neighbors { hops }")
+
+
+@pytest.mark.parametrize("lists", LISTS)
+async def test_whoever_cannot_ask_the_new_model_is_told_whatever_lists_are_selected(store: Store, lists: str) -> None:
+    await fill(store)
+    both, other = with_other(store, dimensions=DIMENSIONS)
+
+    async def turn() -> None:
+        await reembed(both, other, quiet)
+
+    query = """{ search(question: "слово7", entityFilter: {kinds: [DOCUMENT]}) { LISTS degraded { code } } }"""
+    answer = await execute(replace(store, embedder=Turning(turn)), query.replace("LISTS", lists))
+    assert [one["code"] for one in answer["data"]["search"]["degraded"]] == ["PROVIDER_UNAVAILABLE"]
+
+
 async def test_what_is_written_meanwhile_is_there_afterwards(store: Store) -> None:
     await fill(store)
     await upsert_principals(store.database, ADMIN, [PrincipalInput("ann", "USER")])
