@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retrieval.database import Record
+from retrieval.facts import FactLoaders, fact_of
 from retrieval.keys import key_digest
 from retrieval.loader import Loader
 from retrieval.reader import Reader
@@ -29,6 +30,7 @@ class Catalogue:
         self.sources: Loader[Id, Source] = Loader(work, self._sources)
         self.contents: Loader[Id, str] = Loader(work, self._contents)
         self.facts: Loader[Id, Fact] = Loader(work, self._facts)
+        self.time: FactLoaders = FactLoaders(work, reader)
         self.fragment_counts: Loader[Id, int] = Loader(work, self._fragment_counts)
         self.places: Loader[Id, tuple[int, ...]] = Loader(work, self._places)
         self.attributes: Loader[tuple[int, int, Any], dict[str, Any]] = Loader(work, self._attributes)
@@ -144,24 +146,4 @@ def source_of(row: Record, names: Mapping[int, str]) -> Source:
         fetched_at=row["fetched_at"],
         fragment_count=row["fragment_count"],
         personal_data=tuple(row["personal_data"]),
-    )
-
-
-def fact_of(row: Record, names: Mapping[int, str]) -> Fact:
-    """A fact from a row that has its columns."""
-    return Fact(
-        ns=row["ns"],
-        namespace=names[row["ns"]],
-        row_id=row["row_id"],
-        fact_id=row["fact_id"],
-        subject_id=row["subject_id"],
-        predicate=row["predicate"],
-        object_id=row["object_id"],
-        value=row["value"],
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
-        recorded_at=row["recorded_at"],
-        retracted_at=row["retracted_at"],
-        evidence=row["evidence"],
-        relevance_scopes=tuple(row["relevance_scopes"]),
     )

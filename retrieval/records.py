@@ -59,6 +59,10 @@ class Source:
     personal_data: tuple[dict[str, Any], ...]
 
 
+EVIDENCE = {"INFERRED": 1, "OBSERVED": 2, "ASSERTED": 3}
+"""How well a fact is supported, as it is stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One recorded row of a fact; an edge of the graph when it has an object."""

@@ -9,14 +9,33 @@ import strawberry
 
 from resolvers import entities as resolve_entities
 from resolvers import entity as resolve
+from resolvers import facts as resolve_facts
+from resolvers.arguments import AsOf, First, Info
+from resolvers.entity import After
 from retrieval import records
-from schema.enums import EntityKind, Evidence, ProvenanceKind
+from schema.enums import Direction, EntityKind, Evidence, ProvenanceKind
 from schema.scalars import JSON
 
 if TYPE_CHECKING:
     from schema.source import Source
 
+Predicates = Annotated[list[str] | None, strawberry.argument(description="Predicates; left out: all.")]
+Way = Annotated[Direction, strawberry.argument(description="Facts about it, facts that lead to it, or both.")]
 LazySource = Annotated["Source", strawberry.lazy("schema.source")]
+
+
+async def facts_around(
+    root: records.Entity,
+    info: Info,
+    predicates: Predicates = None,
+    direction: Way = Direction.BOTH,
+    as_of: AsOf = None,
+    known_at: resolve_facts.KnownAt = None,
+    first: First = 20,
+    after: After = None,
+) -> resolve_facts.FactConnection:
+    """A page of the facts around an entity."""
+    return await resolve_facts.facts(root, info, predicates, direction.name, as_of, known_at, first, after)
 
 
 def field(description: str, **options: Any) -> Any:
@@ -114,6 +133,10 @@ class Entity(Node):
     source: LazySource | None = field("The stored original, if it has text.", resolver=resolve.source)
     fragments: FragmentConnection | None = field("Its fragments, in the order of the text.", resolver=resolve.fragments)
     provenance: list[ProvenanceStep] | None = field("The chain down to the origin.", resolver=resolve.entity_provenance)
+    facts: FactConnection | None = field(
+        "The facts around it that hold at `asOf`, as recorded at `knownAt`: by predicate, then oldest first.",
+        resolver=facts_around,
+    )
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:
@@ -149,5 +172,27 @@ class Fact:
     retracted_at: datetime | None = field("When this row was retracted.")
     evidence: Evidence = field("How well it is supported.")
     relevance_scopes: list[str] = field("What it is about, as `type:id`.")
+    conflict: bool = field(
+        "Whether another fact says something else of the same subject, by a predicate that holds one value, and both hold at "
+        "`asOf` as they were recorded at `knownAt` (default: now).",
+        resolver=resolve_facts.conflict,
+    )
+    conflicts_with: list[Fact] | None = field(
+        "Those other facts, oldest first, up to 100.", resolver=resolve_facts.conflicts_with
+    )
     in_force: bool = field("Whether it holds at `asOf` (default: now) and is not retracted.", resolver=resolve.in_force)
     provenance: list[ProvenanceStep] | None = field("Down to the places that stated it.", resolver=resolve.fact_provenance)
+
+
+@strawberry.type(description="A fact in a page.")
+class FactEdge:
+    cursor: str = field("Cursor of the fact.")
+    node: Fact = field("The fact.")
+
+
+@strawberry.type(description="A page of facts.")
+class FactConnection:
+    edges: list[FactEdge] = field("The facts with their cursors.")
+    nodes: list[Fact] = field("The facts.")
+    page_info: PageInfo = field("Where the page stands.")
+    total_count: int | None = field("How many there are in all.", resolver=resolve_facts.facts_counted)

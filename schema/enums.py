@@ -114,6 +114,13 @@ class Evidence(Enum):
     ASSERTED = strawberry.enum_value(3, description="Stated by somebody on purpose.")
 
 
+@strawberry.enum(description="Which way facts are followed.")
+class Direction(Enum):
+    IN = strawberry.enum_value("IN", description="From the object to the subject.")
+    OUT = strawberry.enum_value("OUT", description="From the subject to the object.")
+    BOTH = strawberry.enum_value("BOTH", description="Both ways.")
+
+
 @strawberry.enum(description="What is kept of a source.")
 class ContentSource(Enum):
     ORIGINAL = strawberry.enum_value("ORIGINAL", description="The content as it came.")

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 import strawberry
 
 from retrieval import subgraph
 from schema.entity import Fact, field
 from schema.search import Neighbor
-
-
-@strawberry.enum(description="Which way facts are followed.")
-class Direction(Enum):
-    IN = strawberry.enum_value("IN", description="From the object to the subject.")
-    OUT = strawberry.enum_value("OUT", description="From the subject to the object.")
-    BOTH = strawberry.enum_value("BOTH", description="Both ways.")
 
 
 @strawberry.input(description="An entity by its key.")

@@ -6,11 +6,14 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers import administration, ingest, upserting
+from resolvers import administration, domain, facts, ingest, upserting
 from resolvers.arguments import Info
 from retrieval.administration.tokens import NewToken
+from retrieval.domain.applying import Applied
 from retrieval.outcomes import Deletion
-from schema.upserting import UpsertEntitiesInput
+from schema.domain import ApplyDomainPackInput, DomainPackPayload
+from schema.fact import AssertFactsInput, FactsPayload, RetractFactsInput
+from schema.upserting import RecordObservationsInput, UpsertEntitiesInput
 from schema.writing import (
     CreateNamespaceInput,
     CreateTokenInput,
@@ -66,10 +69,38 @@ class Mutation:
         return await upserting.upsert_entities(info, input.namespace, input.entities)
 
     @strawberry.mutation(
+        description="Store short dated notes, each in a transaction of its own. Needs WRITER.", graphql_type=ItemsPayload | None
+    )
+    async def record_observations(self, info: Info, input: Annotated[RecordObservationsInput, Doc]) -> administration.Items:
+        return await upserting.record_observations(info, input.namespace, input.observations, input.idempotency_key)
+
+    @strawberry.mutation(
         description="Delete an entity with its text and its facts. Needs ADMIN.", graphql_type=DeletedPayload | None
     )
     async def delete_entity(self, info: Info, input: Annotated[DeleteEntityInput, Doc]) -> Deletion:
-        return await ingest.delete_entity(info, input.namespace, input.key)
+        return await ingest.delete_entity(info, input.namespace, input.key, input.erase)
+
+    @strawberry.mutation(
+        description="Assert facts, or change and close them by their id, all in one transaction; one that is refused stops no "
+        "other. Needs WRITER.",
+        graphql_type=FactsPayload | None,
+    )
+    async def assert_facts(self, info: Info, input: Annotated[AssertFactsInput, Doc]) -> facts.Written:
+        return await facts.assert_facts(info, input.namespace, input.facts, input.idempotency_key)
+
+    @strawberry.mutation(
+        description="Retract facts from now on; `knownAt` still reads what was known before. Needs WRITER.",
+        graphql_type=FactsPayload | None,
+    )
+    async def retract_facts(self, info: Info, input: Annotated[RetractFactsInput, Doc]) -> facts.Written:
+        return await facts.retract_facts(info, input.namespace, input.fact_ids)
+
+    @strawberry.mutation(
+        description="Give a namespace a domain pack, whole or not at all; what is stored must follow it. Needs ADMIN.",
+        graphql_type=DomainPackPayload | None,
+    )
+    async def apply_domain_pack(self, info: Info, input: Annotated[ApplyDomainPackInput, Doc]) -> Applied:
+        return await domain.apply_pack(info, input.namespace, input.pack)
 
     @strawberry.mutation(
         description="Make principals or change their titles; only an administrator may.", graphql_type=ItemsPayload | None

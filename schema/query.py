@@ -6,6 +6,7 @@ from typing import Annotated
 
 import strawberry
 
+from resolvers import facts as resolve_facts
 from resolvers import query as resolve
 from resolvers.arguments import AsOf, First, Info, Namespaces
 from resolvers.entity import After
@@ -19,9 +20,9 @@ from retrieval.search import Search as SearchRun
 from retrieval.subgraph import Subgraph as SubgraphRun
 from retrieval.subgraph import make_graph_question
 from schema.aggregate import Aggregate
-from schema.entity import Entity, EntityConnection, Node
-from schema.enums import DateField, Dimension, EntityOrder, Locale, Metric, Primitive, RecallBudget
-from schema.graph import Direction, EntityRef, Subgraph
+from schema.entity import Entity, EntityConnection, Fact, Node
+from schema.enums import DateField, Dimension, Direction, EntityOrder, Locale, Metric, Primitive, RecallBudget
+from schema.graph import EntityRef, Subgraph
 from schema.inputs import EntityFilter, FragmentFilter, FusionInput
 from schema.knowledge import Knowledge, Viewer
 from schema.search import Recall, Search
@@ -50,6 +51,7 @@ Way = Annotated[Direction, strawberry.argument(description="Which way to follow 
 Limit = Annotated[int, strawberry.argument(description="How many entities at most, 1 to 200.")]
 InNamespace = Annotated[str, strawberry.argument(description="The namespace.")]
 Key = Annotated[str, strawberry.argument(description="The key of the entity.")]
+FactId = Annotated[strawberry.ID, strawberry.argument(description="An id that `Fact.factId` gave.")]
 NodeId = Annotated[strawberry.ID, strawberry.argument(description="An id that an answer gave.")]
 NodeIds = Annotated[list[strawberry.ID], strawberry.argument(description="Ids that answers gave, 1 to 100.")]
 
@@ -184,6 +186,14 @@ class Query:
     @strawberry.field(description="The stored original of an entity, strictly in one namespace.", graphql_type=Source | None)
     async def source(self, info: Info, namespace: InNamespace, key: Key) -> records.Source | None:
         return await resolve.source(info, namespace, key)
+
+    @strawberry.field(
+        description="A fact as it was recorded at an instant; null where it was not in the record then.", graphql_type=Fact | None
+    )
+    async def fact(
+        self, info: Info, namespace: InNamespace, fact_id: FactId, known_at: resolve_facts.KnownAt = None
+    ) -> records.Fact | None:
+        return await resolve_facts.fact(info, namespace, fact_id, known_at)
 
     @strawberry.field(description="Anything that has an id.", graphql_type=Node | None)
     async def node(self, info: Info, id: NodeId) -> records.Entity | records.Fragment | records.Source | None:

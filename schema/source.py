@@ -7,9 +7,10 @@ from typing import Any
 import strawberry
 
 from resolvers import entity as resolve_entity
+from resolvers import facts as resolve_facts
 from resolvers import source as resolve
 from retrieval import records
-from schema.entity import Entity, FragmentConnection, Node, ProvenanceStep, field
+from schema.entity import Entity, FactConnection, FragmentConnection, Node, ProvenanceStep, field
 from schema.enums import ContentSource
 
 
@@ -34,6 +35,10 @@ class Source(Node):
     provenance: list[ProvenanceStep] | None = field("Where the content came from.", resolver=resolve.provenance)
     entity: Entity = field("The entity whose text this is.")
     fragments: FragmentConnection | None = field("Its fragments, in the order of the text.", resolver=resolve_entity.fragments)
+    stated_facts: FactConnection | None = field(
+        "The facts in the record that were stated in it, in the order in which they were first recorded.",
+        resolver=resolve_facts.stated_facts,
+    )
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:

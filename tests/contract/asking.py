@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tests.contract.oracle import View, public_id
 from tests.contract.searching import Run
 from tests.contract.selections import selection
-from tests.fixtures.random_world import World
+from tests.fixtures.random_world import CLOCK, Fact, World
 from tests.fixtures.world import api
 
 NEVER = "docs/0/neverexisted"
@@ -32,6 +32,8 @@ def documents(view: View, seed: int) -> Iterator[str]:
     yield listed(view, chance, spaces)
     yield counted(view, chance, spaces)
     yield walked(view, chance, spaces)
+    if view.spaces:
+        yield over_time(view, chance)
     given = f"question: {text(question(view, chance, k=4))}, budget: LOW, locale: RU"
     yield f"{{ recall({given}) {selection(schema, 'Recall', 2)} }}"
     yield f"{{ nodes(ids: {text(ids(view.world, chance))}) {selection(schema, 'Node', 1)} }}"
@@ -40,7 +42,17 @@ def documents(view: View, seed: int) -> Iterator[str]:
 
 
 BY_ENTITY = ("Search.entities", "Search.graph", "Search.sql")
-AROUND = ("Entity.fragments", "Source.fragments", "Source.entity", "SourceCard.entity", "Fragment.card", "Fragment.entity")
+AROUND = (
+    "Entity.fragments",
+    "Source.fragments",
+    "Source.entity",
+    "SourceCard.entity",
+    "Fragment.card",
+    "Fragment.entity",
+    "Entity.facts",
+    "Source.statedFacts",
+    "Fact.conflictsWith",
+)
 
 
 def text(value: object) -> str:
@@ -145,6 +157,44 @@ def walked(view: View, chance: random.Random, spaces: list[str]) -> str:
         given += chance.choice(("", ', asOf: "2025-01-05T00:00:00Z"', ', asOf: "2400-06-01T00:00:00Z"'))
         parts.append(f"w{number}: graph(start: [{', '.join(starts)}]{given}) {fields}")
     return "{ " + " ".join(parts) + " }"
+
+
+def over_time(view: View, chance: random.Random) -> str:
+    """Facts around things, stated in things and by id, at the edges of their intervals and of the record."""
+    facts, parts = [fact for fact in view.world.facts if view.sees(fact.subject.space)], []
+    avoid = frozenset(
+        {"Entity.facts", "Entity.fragments", "Entity.source", "Source.fragments", "Source.entity", "Fact.provenance"}
+    )
+    fields = selection(api()._schema, "FactConnection", 2, avoid=avoid)
+    for number, fact in enumerate(chance.choices(facts, k=5) if facts else []):
+        space, near = text(fact.subject.space.name), chance.choice([one for one in (fact.subject, fact.object) if one])
+        parts.append(
+            f"e{number}: entity(namespace: {space}, key: {text(near.key)}) {{ facts({moments(facts, chance)}) {fields} }}"
+        )
+        given = f"namespace: {space}, factId: {text(public_id('a', fact.subject.space, fact.fact))}{known(facts, chance)}"
+        parts.append(f"f{number}: fact({given}) {{ recordedAt value conflictsWith {{ factId }} }}")
+    stated = selection(api()._schema, "FactConnection", 1)
+    some = chance.choices(view.world.entities, k=4)
+    parts += [
+        f"s{number}: source(namespace: {text(one.space.name)}, key: {text(one.key)}) {{ statedFacts(first: 2) {stated} }}"
+        for number, one in enumerate(some) if view.sees(one.space)
+    ]  # fmt: skip
+    return "{ " + " ".join(parts[:10] or ["viewer { principal }"]) + " }"
+
+
+def moments(facts: list[Fact], chance: random.Random) -> str:
+    """Arguments of a list of facts."""
+    ends = [moment for fact in facts for moment in (fact.valid_from, fact.valid_to) if moment]
+    given = f"first: {chance.choice((1, 2, 5))}, direction: {chance.choice(('IN', 'OUT', 'BOTH', 'BOTH'))}"
+    given += chance.choice(("", f", asOf: {text(chance.choice([CLOCK, *ends]).isoformat())}")) + known(facts, chance)
+    predicates = [fact.predicate for fact in chance.sample(facts, max(1, len(facts) * 2 // 3))]
+    return given + chance.choice(("", "", f", predicates: {text(predicates)}", ", predicates: []"))
+
+
+def known(facts: list[Fact], chance: random.Random) -> str:
+    """An instant of the record, mostly one at which a row was recorded or retracted, exactly; or none."""
+    ends = [moment for fact in facts for moment in (fact.recorded, fact.retracted) if moment]
+    return chance.choice(("", f", knownAt: {text(chance.choice(ends).isoformat())}"))
 
 
 def entity_filter(world: World, chance: random.Random) -> str:

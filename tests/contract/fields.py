@@ -21,7 +21,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from tests.contract import by_entity, lists, oracle, searching, walks
+from tests.contract import by_entity, lists, oracle, over_time, searching, walks
 from tests.contract.oracle import View, public_id
 from tests.contract.searching import Run
 from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
@@ -94,6 +94,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "graph": lambda v, _, **given: walks.walked(v, **given),
         "entity": lambda v, _, namespace, key: v.entity(namespace, key),
         "source": lambda v, _, namespace, key: source_of(v, namespace, key),
+        "fact": lambda v, _, **given: over_time.by_id(v, **given),
         "node": lambda v, _, id: v.node(id),
         "nodes": lambda v, _, ids: [v.node(id) for id in ids],
     },
@@ -198,6 +199,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "source": lambda v, entity: entity.source,
         "fragments": lambda v, entity, **given: page(entity, **given),
         "provenance": lambda v, entity: oracle.chain_of_entity(entity),
+        "facts": lambda v, entity, first=20, **given: Page(over_time.around(v, entity, **given), first),
     },
     "Fragment": {
         "id": lambda v, fragment: public_id("f", fragment.entity.space, fragment.id),
@@ -227,6 +229,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "provenance": lambda v, source: [oracle.origin(source)],
         "entity": lambda v, source: source.entity,
         "fragments": lambda v, source, **given: page(source, **given),
+        "statedFacts": lambda v, source, first=20: Page(over_time.stated(v, source), first),
     },
     "PersonalDataFinding": {"kind": lambda v, _: OPAQUE, "count": lambda v, _: OPAQUE},
     "Fact": {
@@ -243,6 +246,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "evidence": lambda v, fact: EVIDENCE[fact.evidence],
         "relevanceScopes": lambda v, fact: fact.scopes,
         "inForce": lambda v, fact, **given: in_force(fact, **given),
+        "conflict": lambda v, fact, **given: over_time.conflicts(v, fact, **given) != [],
+        "conflictsWith": lambda v, fact, **given: over_time.conflicts(v, fact, **given),
         "provenance": lambda v, fact: oracle.chain_of_fact(v, fact),
     },
     "ProvenanceStep": {
@@ -263,6 +268,13 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "totalCount": lambda v, page: len(page.items),
     },
     "FragmentEdge": {"cursor": lambda v, fragment: OPAQUE, "node": lambda v, fragment: fragment},
+    "FactConnection": {
+        "edges": lambda v, page: page.shown,
+        "nodes": lambda v, page: page.shown,
+        "pageInfo": lambda v, page: page,
+        "totalCount": lambda v, page: len(page.items),
+    },
+    "FactEdge": {"cursor": lambda v, fact: OPAQUE, "node": lambda v, fact: fact},
     "EntityConnection": {
         "edges": lambda v, page: page.shown,
         "nodes": lambda v, page: page.shown,
@@ -289,13 +301,16 @@ ELSEWHERE = {
         f"Mutation.{name}": "test_hidden.py"
         for name in (
             "createNamespace", "deleteNamespace", "ingestSources", "deleteSource", "deleteEntity", "upsertPrincipals",
-            "setMembers", "grant", "revoke", "createToken", "revokeToken", "upsertEntities",
+            "setMembers", "grant", "revoke", "createToken", "revokeToken", "assertFacts", "retractFacts",
+            "upsertEntities", "recordObservations",
         )
     },
     **{f"ItemResult.{name}": "what the caller sent" for name in ("key", "outcome", "code", "message")},
     **{f"DeletedPayload.{name}": "test_hidden.py" for name in ("deleted", "counts")},
     **{f"TokenPayload.{name}": "for administrators" for name in ("token", "tokenId")},
     **{f"IngestSourcesPayload.{name}": "test_hidden.py" for name in ("results", "pendingEmbeddings")},
+    **{f"FactResult.{name}": "for writers, who read all" for name in ("factId", "outcome", "conflictsWith", "code", "message")},
+    "FactsPayload.results": "for writers, who read all",
     "ItemsPayload.results": "what the caller sent",
     "NamespacePayload.namespace": "for administrators",
     "Subscription.ingestion": "test_hidden.py",

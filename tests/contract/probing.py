@@ -6,8 +6,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from tests.contract.asking import AROUND, GROUPED, NEVER, entity_filter, ids, some_words, text
-from tests.contract.oracle import View
+from tests.contract.asking import AROUND, GROUPED, NEVER, entity_filter, ids, known, moments, some_words, text
+from tests.contract.oracle import View, public_id
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.random_world import CLOCK, Entity
 from tests.fixtures.world import api
@@ -20,7 +20,7 @@ def probes(view: View, chance: random.Random) -> Iterator[str]:
     """Questions that one caller may send; some name what is closed to it and get an error."""
     makers: tuple[tuple[int, Making], ...] = (
         (7, Probe.search), (1, Probe.recall), (4, Probe.entities), (4, Probe.aggregate), (4, Probe.graph),
-        (2, Probe.by_key), (2, Probe.by_id), (1, Probe.state), (1, Probe.viewer),
+        (2, Probe.by_key), (2, Probe.by_id), (1, Probe.state), (1, Probe.viewer), (4, Probe.facts), (1, Probe.fact),
     )  # fmt: skip
     weights, functions = zip(*makers, strict=True)
     while True:
@@ -81,6 +81,20 @@ class Probe:
         entity, kind = self.entity(), self.chance.choice(("entity", "source"))
         key = self.chance.choice((entity.key, entity.key, entity.key, self.entity().key, NEVER))
         return f"{kind}(namespace: {text(entity.space.name)}, key: {text(key)}) {self.fields(kind.title())}"
+
+    def facts(self) -> str:
+        fact = self.chance.choice(self.world.facts)
+        entity = self.chance.choice([one for one in (fact.subject, fact.object) if one])
+        ends = known([fact], self.chance)[2:]
+        conflicts = f"conflict{f'({ends})' if ends else ''} conflictsWith{f'({ends})' if ends else ''} {{ factId predicate }}"
+        fields = f"{{ totalCount pageInfo {{ hasNextPage }} nodes {{ factId validFrom validTo retractedAt {conflicts} }} }}"
+        given = f"namespace: {text(entity.space.name)}, key: {text(entity.key)}"
+        return f"entity({given}) {{ key facts({moments(self.world.facts, self.chance)}) {fields} }}"
+
+    def fact(self) -> str:
+        fact = self.chance.choice(self.world.facts)
+        given = f"factId: {text(public_id('a', fact.subject.space, fact.fact))}{known([fact], self.chance)}"
+        return f"fact(namespace: {text(fact.subject.space.name)}, {given}) {self.fields('Fact')}"
 
     def by_id(self) -> str:
         some = self.chance.sample(ids(self.world, self.chance), 5)

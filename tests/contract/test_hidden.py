@@ -36,6 +36,9 @@ ASKED_OF_NAMESPACES = {
     "deleteNamespace": 'mutation {{ deleteNamespace(input: {{name: "{0}", confirm: "{0}"}}) {{ deleted }} }}',
     "deleteSource": 'mutation {{ deleteSource(input: {{namespace: "{0}", key: "a"}}) {{ deleted counts }} }}',
     "deleteEntity": 'mutation {{ deleteEntity(input: {{namespace: "{0}", key: "a"}}) {{ deleted counts }} }}',
+    "fact": '{{ fact(namespace: "{0}", factId: "YToxOjE") {{ predicate }} }}',
+    "assertFacts": 'mutation {{ assertFacts(input: {{namespace: "{0}", facts: []}}) {{ results {{ factId }} }} }}',
+    "retractFacts": 'mutation {{ retractFacts(input: {{namespace: "{0}", factIds: []}}) {{ results {{ factId }} }} }}',
     "grant": 'mutation {{ grant(input: {{principal: "everyone", namespace: "{0}"}}) {{ results {{ key }} }} }}',
     "revoke": 'mutation {{ revoke(input: {{principal: "everyone", namespace: "{0}"}}) {{ results {{ key }} }} }}',
     "createNamespace": 'mutation {{ createNamespace(input: {{name: "{0}"}}) {{ namespace {{ name }} }} }}',
@@ -52,9 +55,15 @@ ASKED_OF_KEYS = {
     "{{ total buckets {{ count }} }} }}",
     "deleteSource": 'mutation {{ deleteSource(input: {{namespace: "{1}", key: "{0}"}}) {{ deleted counts }} }}',
     "deleteEntity": 'mutation {{ deleteEntity(input: {{namespace: "{1}", key: "{0}"}}) {{ deleted counts }} }}',
+    "deleteEntity that erases": 'mutation {{ deleteEntity(input: {{namespace: "{1}", key: "{0}", erase: true}}) '
+    "{{ deleted counts }} }}",
     "grant": 'mutation {{ grant(input: {{principal: "everyone", namespace: "{1}", entityKey: "{0}"}}) {{ results {{ key }} }} }}',
     "revoke": 'mutation {{ revoke(input: {{principal: "everyone", namespace: "{1}", entityKey: "{0}"}}) '
     "{{ results {{ key }} }} }}",
+    "facts": '{{ entity(namespace: "{1}", key: "{0}") {{ facts {{ totalCount }} }} '
+    'source(namespace: "{1}", key: "{0}") {{ statedFacts {{ totalCount }} }} }}',
+    "assertFacts": 'mutation {{ assertFacts(input: {{namespace: "{1}", facts: [{{subject: "{0}", predicate: "p", value: 1}}]}}) '
+    "{{ results {{ factId outcome code message }} }} }}",
     "ingestSources": 'mutation {{ ingestSources(input: {{namespace: "{1}", sources: [{{key: "{0}", content: "x"}}]}}) '
     "{{ results {{ key outcome code message }} }} }}",
     "upsertEntities": 'mutation {{ upsertEntities(input: {{namespace: "{1}", entities: [{{key: "{0}", type: "a", title: "a"}}]}})'

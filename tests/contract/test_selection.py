@@ -44,6 +44,8 @@ BASES = {
     "Signal": ("SEARCH { lexical { signals { % } } }", CALLER + LEXICAL),
     "Highlight": ("SEARCH { lexical { highlights { % } } }", [*CALLER, *LEXICAL, "highlights"]),
     "Fragment": ("SEARCH { lexical { fragment { % } } }", CALLER + LEXICAL),
+    "FactConnection": ("ENTITY { facts { % } }", [*BY_KEY, "facts_of"]),
+    "FactEdge": ("ENTITY { facts { edges { % } } }", [*BY_KEY, "facts_of"]),
     "SourceCard": ("SEARCH { lexical { card { % } } }", CALLER + LEXICAL),
     "ProvenanceStep": ("SEARCH { lexical { fragment { provenance { % } } } }", [*CALLER, *LEXICAL, "sources"]),
     "Neighbor": ("SEARCH { neighbors { % } }", CALLER + FUSED + AROUND),
@@ -101,6 +103,12 @@ COSTS = {
     "Entity.attributes": ["attributes"],
     "Entity.source": ["sources"],
     "Entity.fragments": ["fragments_of"],
+    "Entity.facts": ["facts_of"],
+    "FactConnection.totalCount": ["facts_of_counted"],
+    "Fact.conflict": ["facts_in_conflict"],
+    "Fact.conflictsWith": ["facts_in_conflict"],
+    "Source.statedFacts": ["facts_stated"],
+    "Query.fact": ["caller", "permitted", "facts_known"],
     "Entity.provenance": ["sources"],
     "EntityConnection.edges": PAGE,
     "EntityConnection.nodes": PAGE,
@@ -136,6 +144,8 @@ class Place:
         self.entity = next(one for one in world.entities if one.space is self.space and is_full(one))
         given = f"question: {text(' '.join(world.words[:3]))}, namespaces: {text([self.space.name])}"
         key = f"namespace: {text(self.space.name)}, key: {text(self.entity.key)}"
+        told = next(one for one in world.facts if one.subject.space is self.space and one.retracted is None)
+        fact = f"namespace: {text(self.space.name)}, factId: {text(public_id('a', self.space, told.fact))}"
         ids = [
             public_id("e", self.space, self.entity.id),
             public_id("s", self.space, self.entity.id),
@@ -152,6 +162,7 @@ class Place:
             "AGGREGATE": ("aggregate(metric: FACTS, dimensions: [MONTH, KIND])", "Aggregate"),
             "ENTITY": (f"entity({key})", "Entity"),
             "SOURCE": (f"source({key})", "Source"),
+            "FACT": (f"fact({fact})", "Fact"),
             "NODES": (f"nodes(ids: {text(ids)})", "Node"),
             "NODE": (f"node(id: {text(ids[0])})", "Node"),
         }
@@ -209,7 +220,8 @@ def minimal(place: Place, kind: str, name: str) -> str:
     parent = api()._schema.type_map[kind]
     assert isinstance(parent, GraphQLObjectType)
     below = get_named_type(parent.fields[name].type)
-    roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "node": "NODE", "nodes": "NODES",
+    roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "fact": "FACT",
+             "node": "NODE", "nodes": "NODES",
              "entities": "ENTITIES", "aggregate": "AGGREGATE", "graph": "GRAPH"}  # fmt: skip
     if kind == "Query":
         name = roots.get(name, name)

@@ -17,10 +17,11 @@ from retrieval import sql
 from retrieval.database import prepare_connection
 from retrieval.keys import key_digest
 from retrieval.sql import guarded
+from tests.contract import over_time
 from tests.contract.oracle import View
 from tests.fixtures.bases import Bases
 from tests.fixtures.embedders import HashEmbedder
-from tests.fixtures.random_world import Entity, World, random_world
+from tests.fixtures.random_world import Entity, Fact, World, random_world
 from tests.fixtures.world import store_world
 
 ROOT = Path(sql.__file__).parents[2]
@@ -133,6 +134,17 @@ class Planted:
             "entities_counted": [ALWAYS, *OPEN_ENTITIES],
             "fact_places": [spaces, [fact.fact for fact in self.world.facts]],
             "facts_by_row": [spaces, [fact.row for fact in self.world.facts]],
+            "facts_in_conflict": [*self.doubts(), 100],
+            "facts_known": [*self.each(lambda fact: fact.fact), [fact.recorded for fact in self.world.facts]],
+            "facts_of": [*self.listed(), *([one] * len(entities) for one in (None, None, 1_000))],
+            "facts_of_counted": self.listed(),
+            "facts_stated": [
+                [entity.space.ns for entity in self.world.entities],
+                entities,
+                [0] * len(entities),
+                [1_000] * len(entities),
+            ],
+            "facts_stated_counted": [spaces, entities],
             "fragments": [spaces, fragments],
             "fragments_counted": [spaces, entities],
             "is_empty": [],
@@ -144,6 +156,20 @@ class Planted:
             "vector_near": [vector, 400, True, *OPEN, 8, 1],
             "vector_near_twice": [vector, 400, True, *OPEN, 8, 1],
         }
+
+    def each(self, number: Any) -> list[Any]:
+        """The namespace and a number of every row of a fact."""
+        return [[fact.subject.space.ns for fact in self.world.facts], [number(fact) for fact in self.world.facts]]
+
+    def listed(self) -> list[Any]:
+        """The parameters of a list of facts around each entity at `ALWAYS`."""
+        entities = self.world.entities
+        rest = (True, True, None, ALWAYS, None)
+        return [[e.space.ns for e in entities], [e.id for e in entities], *([one] * len(entities) for one in rest)]
+
+    def doubts(self) -> list[Any]:
+        """The parameters of conflicts, for each row at `ALWAYS`."""
+        return [*self.each(lambda fact: fact.row), *([one] * len(self.world.facts) for one in (ALWAYS, None))]
 
     def wanted(self) -> dict[str, Any]:
         """The rows of each of these statements by what names them: exactly those that are visible."""
@@ -168,6 +194,32 @@ class Planted:
             "entities_counted": [len(seen)],
             "fact_places": sorted(places),
             "facts_by_row": sorted(fact.row for fact in facts),
+            "facts_in_conflict": sorted((self.world.facts.index(one) + 1, other.row) for one, other in self.conflicts()),
+            "facts_known": sorted(
+                (n, f.row)
+                for n, one in enumerate(self.world.facts, 1)
+                for f in facts
+                if f.fact == one.fact and over_time.is_known(f, one.recorded)
+            ),
+            "facts_of": sorted(
+                (n, f.row)
+                for n, entity in enumerate(self.world.entities, 1)
+                if self.view.sees(entity)
+                for f in over_time.around(self.view, entity, asOf=ALWAYS.isoformat())
+            ),
+            "facts_of_counted": sorted(
+                (n, len(found))
+                for n, entity in enumerate(self.world.entities, 1)
+                if self.view.sees(entity) and (found := over_time.around(self.view, entity, asOf=ALWAYS.isoformat()))
+            ),
+            "facts_stated": sorted(
+                (n, f.row)
+                for n, entity in enumerate(self.world.entities, 1)
+                if self.view.sees(entity)
+                for f in current
+                if entity in f.places
+            ),
+            "facts_stated_counted": counted(place.id for f in current for place in f.places if self.view.sees(place)),
             "fragments": texts,
             "fragments_counted": sorted((e.id, len(e.fragments)) for e in seen if e.fragments),
             "is_empty": [not fragments],
@@ -179,6 +231,11 @@ class Planted:
             "vector_near": vectors,
             "vector_near_twice": vectors,
         }
+
+    def conflicts(self) -> list[tuple[Fact, Fact]]:
+        """Each visible fact with those that it is in conflict with at `ALWAYS`."""
+        facts = self.view.facts(self.view.spaces)
+        return [(one, other) for one in facts for other in over_time.conflicts(self.view, one, asOf=ALWAYS.isoformat())]
 
 
 def counted(numbers: Any) -> list[tuple[int, int]]:
@@ -194,6 +251,12 @@ NAMED_BY = {
     "entities_counted": ("n",),
     "fact_places": ("fact_id", "entity_id"),
     "facts_by_row": ("row_id",),
+    "facts_in_conflict": ("place", "row_id"),
+    "facts_known": ("place", "row_id"),
+    "facts_of": ("page", "row_id"),
+    "facts_of_counted": ("list", "n"),
+    "facts_stated": ("page", "row_id"),
+    "facts_stated_counted": ("entity_id", "n"),
     "fragments": ("fragment_id",),
     "fragments_counted": ("entity_id", "n"),
     "is_empty": ("is_empty",),

@@ -1,0 +1,194 @@
+"""What the record becomes when facts are asserted, changed and retracted: the rules alone, on values, without a database.
+
+Facts of one subject and predicate stand beside each other, whatever they say. Only a fact that is asserted with `supersede` ends
+what held when it began; it is remembered as such, so that a fact that is asserted later and began earlier ends there too. So the
+state after some assertions does not depend on their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from retrieval.errors import BadInput
+from retrieval.ingest.fact_input import check_interval
+
+EVER, NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+"""Stand for an open start and an open end."""
+Pair = tuple[int, str]
+"""Subject and predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is recorded of one fact."""
+
+    fact_id: int
+    subject_id: int
+    predicate: str
+    object_id: int | None
+    value: Any
+    valid_from: datetime | None
+    valid_to: datetime | None
+    evidence: int
+    scopes: tuple[str, ...]
+    supersedes: bool
+    has_places: bool
+
+    @property
+    def pair(self) -> Pair:
+        """Subject and predicate, which a fact keeps."""
+        return self.subject_id, self.predicate
+
+    @property
+    def begins(self) -> datetime:
+        """Its start, to compare."""
+        return self.valid_from or EVER
+
+    @property
+    def ends(self) -> datetime:
+        """Its end, to compare."""
+        return self.valid_to or NEVER
+
+    @property
+    def said(self) -> tuple[int | None, bytes]:
+        """What it says of its subject; facts that say different things can conflict."""
+        return self.object_id, said_by(self.value)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Facts that are equal in this are one fact; one with places and one without are two, since they are seen by others."""
+        return self.said, self.begins, self.ends, self.has_places
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A checked fact with entities instead of keys; what is None was left out."""
+
+    subject_id: int
+    predicate: str
+    object_id: int | None
+    value: Any
+    valid_from: datetime | None
+    valid_to: datetime | None
+    evidence: int
+    scopes: tuple[str, ...] | None
+    places: frozenset[int] | None
+    supersede: bool
+    fact_id: int | None = None
+
+
+@dataclass(slots=True)
+class Record:
+    """The facts of some subjects and predicates as they stand in the record, and what becomes of them."""
+
+    live: dict[int, Row] = field(default_factory=dict)
+    """What is in the record now, by fact."""
+    gone: dict[int, Row] = field(default_factory=dict)
+    """The last rows of facts that were retracted."""
+    places: dict[int, frozenset[int]] = field(default_factory=dict)
+    """The entities that stated each fact."""
+    pairs: dict[Pair, set[int]] = field(default_factory=dict)
+
+    def put(self, row: Row) -> None:
+        """Have a row in the record, instead of the one of its fact that was there."""
+        self.live[row.fact_id] = row
+        self.pairs.setdefault(row.pair, set()).add(row.fact_id)
+
+    def beside(self, row: Row) -> Iterator[Row]:
+        """The other facts of its subject and predicate that say something else, oldest first."""
+        for fact_id in sorted(self.pairs.get(row.pair, ())):
+            other = self.live.get(fact_id)
+            if other is not None and fact_id != row.fact_id and other.said != row.said:
+                yield other
+
+    def assert_new(self, given: Assertion, fact_id: int) -> tuple[int, bool]:
+        """Assert a fact; gives its id, and whether it is new: it is not when it is in the record just like this."""
+        row = Row(
+            fact_id, given.subject_id, given.predicate, given.object_id, given.value, given.valid_from, given.valid_to,
+            given.evidence, given.scopes or (), given.supersede, bool(given.places),
+        )  # fmt: skip
+        row = self.ended_by_what_follows(row)
+        twin = next((one for one in self.same_pair(row) if one.identity == row.identity), None)
+        if twin is None:
+            self.put(row)
+            self.places[fact_id] = given.places or frozenset()
+        else:
+            row = replace(
+                twin,
+                evidence=max(twin.evidence, row.evidence),
+                scopes=tuple(dict.fromkeys((*twin.scopes, *row.scopes))),
+                supersedes=twin.supersedes or row.supersedes,
+            )
+            self.put(row)
+            self.places[twin.fact_id] = self.places.get(twin.fact_id, frozenset()) | (given.places or frozenset())
+        if given.supersede:
+            self.end_what_held(row)
+        return row.fact_id, twin is None
+
+    def change(self, given: Assertion, fact_id: int) -> None:
+        """Change the fact of an id: what is left out stays as it is. Raises `BadInput`."""
+        before = self.live.get(fact_id) or self.gone.get(fact_id)
+        if before is None:
+            raise BadInput("There is no fact of this id in this namespace.")
+        if before.pair != (given.subject_id, given.predicate):
+            raise BadInput("A fact keeps its subject and predicate; retract it and assert another.")
+        stays = given.object_id is None and given.value is None
+        row = replace(
+            before,
+            object_id=before.object_id if stays else given.object_id,
+            value=before.value if stays else given.value,
+            valid_from=given.valid_from or before.valid_from,
+            valid_to=given.valid_to or before.valid_to,
+            evidence=given.evidence,
+            scopes=before.scopes if given.scopes is None else given.scopes,
+            supersedes=before.supersedes or given.supersede,
+            has_places=before.has_places if given.places is None else bool(given.places),
+        )
+        check_interval(row.valid_from, row.valid_to)
+        if given.supersede and row.valid_from is None:
+            raise BadInput("`supersede` needs `validFrom`: what held before ends there.")
+        self.put(row)
+        if given.places is not None:
+            self.places[fact_id] = given.places
+        if given.supersede:
+            self.end_what_held(row)
+
+    def same_pair(self, row: Row) -> Iterator[Row]:
+        """The facts of the same subject and predicate, oldest first."""
+        return (self.live[fact_id] for fact_id in sorted(self.pairs.get(row.pair, ())) if fact_id in self.live)
+
+    def ended_by_what_follows(self, row: Row) -> Row:
+        """The row, ended where the next fact begins that was asserted to take the place of what held before it."""
+        starts = [one.begins for one in self.beside(row) if one.supersedes and row.begins < one.begins < row.ends]
+        return replace(row, valid_to=min(starts)) if starts else row
+
+    def end_what_held(self, row: Row) -> None:
+        """End what held when this fact began. What began at the same instant stays, in conflict: neither was there before."""
+        for other in list(self.beside(row)):
+            if other.begins < row.begins < other.ends:
+                self.put(replace(other, valid_to=row.valid_from))
+
+    def in_conflict(self, row: Row, most: int) -> list[int]:
+        """The facts that say something else of the same subject and hold at an instant at which this one does."""
+        found = (other.fact_id for other in self.beside(row) if max(row.begins, other.begins) < min(row.ends, other.ends))
+        return list(islice(found, most))
+
+
+def said_by(value: Any) -> bytes:
+    """A JSON value in a form that is equal for values that the database takes for equal: 1 and 1.0 are, 1 and true are not."""
+    return orjson.dumps(plain(value), option=orjson.OPT_SORT_KEYS)
+
+
+def plain(value: Any) -> Any:
+    """A JSON value whose whole numbers are integers."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {key: plain(child) for key, child in value.items()}
+    return [plain(child) for child in value] if isinstance(value, list) else value

@@ -1,0 +1,6 @@
+-- Keeps what is given for an idempotency key, and forgets what is older than it needs to be.
+-- $1 namespace, $2 operation, $3 sender, $4 digest of the key, $5 JSON text of the results, $6 seconds that results are kept
+with old as (
+    delete from idempotency o where o.ns = $1 and o.created_at < now() - make_interval(secs => $6::float8)
+)
+update idempotency i set results = $5::jsonb where i.ns = $1 and i.operation = $2 and i.sender = $3 and i.key_digest = $4
