@@ -11,6 +11,7 @@ from resolvers.arguments import Info
 from retrieval.errors import LimitExceeded
 from retrieval.ingest.deleting import delete_entity as delete_entity_of
 from retrieval.ingest.deleting import delete_source as delete_source_of
+from retrieval.ingest.erasing import erase_entity
 from retrieval.ingest.source_input import Origin, SourceInput
 from retrieval.ingest.write import ingest_many
 from retrieval.outcomes import Deletion, ItemResult
@@ -82,9 +83,10 @@ async def delete_source(info: Info, namespace: str, key: str) -> Deletion:
     return deletion
 
 
-async def delete_entity(info: Info, namespace: str, key: str) -> Deletion:
-    """Delete an entity with all that hangs on it."""
-    deletion = await delete_entity_of(info.context.store.database, await info.context.caller, namespace, key)
+async def delete_entity(info: Info, namespace: str, key: str, erase: bool) -> Deletion:
+    """Delete an entity with all that hangs on it, or erase it with all that speaks of it."""
+    delete = erase_entity if erase else delete_entity_of
+    deletion = await delete(info.context.store.database, await info.context.caller, namespace, key)
     info.context.touched.add(namespace)
     return deletion
 

@@ -42,6 +42,9 @@ class EntityKeyInput:
 class DeleteEntityInput:
     namespace: str = given("The namespace.")
     key: str = given("The key.")
+    erase: bool = given(
+        "Leave nothing of it: also take observations about it, links to it, and vectors kept for its texts.", default=False
+    )
 
 
 @strawberry.input(description="Where a content came from.")

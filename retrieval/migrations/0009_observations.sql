@@ -7,3 +7,6 @@ alter table link
     add column relevance_scopes text[] not null default '{}',
     drop constraint link_pkey,
     add primary key (ns, entity_id, target_digest, predicate);
+
+-- Who erases an entity takes out what points to it, whether it has become a fact or not.
+create index link_to on link (ns, target_digest);

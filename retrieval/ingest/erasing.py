@@ -1,0 +1,90 @@
+"""Erases an entity so that nothing of it is left: with the observations about it, cached vectors, and what points to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from retrieval.access import Caller
+from retrieval.administration.rights import bump_rights_epoch, require
+from retrieval.database import Connection, Database
+from retrieval.ingest.deleting import delete_facts, deleted
+from retrieval.ingest.edges import refresh_edges
+from retrieval.ingest.indexing import indexed
+from retrieval.ingest.source_input import KEY_LENGTH
+from retrieval.ingest.sql import statement
+from retrieval.ingest.statistics import refresh_statistics
+from retrieval.keys import check_key, key_digest
+from retrieval.model import Models, models_held
+from retrieval.outcomes import NOTHING_DELETED, Deletion
+from retrieval.retrying import retried
+from retrieval.store import digest_of
+
+VECTOR_TABLES = ("fragment_vector", "fragment_vector_next", "fragment_vector_former")
+"""Vectors in use, those of a model that the base is being given, and those of the one before that a change left behind."""
+
+
+async def erase_entity(database: Database, caller: Caller, namespace: str, key: str) -> Deletion:
+    """Erase an entity with all that `delete_entity` takes, and with what that leaves; needs the role ADMIN.
+
+    That is: observations about it, vectors kept for equal texts of others, links of others to it, attributes of every instant,
+    recorded rows of facts that are long closed, answers kept under idempotency keys that name it, and, once the statistics are
+    counted anew, its words. Counts say how many of each.
+    """
+    digest = key_digest(check_key(key, KEY_LENGTH))
+
+    async def write() -> tuple[int, Deletion]:
+        async with database.writing() as connection:
+            models = await models_held(connection)
+            ns = await require(connection, caller, namespace, "ADMIN")
+            entity_id = await connection.fetchval(statement("lock_entity_whole"), ns, digest)
+            return ns, NOTHING_DELETED if entity_id is None else await erase(connection, models, ns, entity_id)
+
+    ns, deletion = await retried(write)
+    if deletion.deleted:
+        await refresh_statistics(database, ns)  # word statistics hold the words themselves
+    return deletion
+
+
+async def erase(connection: Connection, models: Models, ns: int, entity_id: int) -> Deletion:
+    """Erase a locked entity inside the caller's transaction."""
+    found = [row["entity_id"] for row in await connection.fetch(statement("erased_entities"), ns, entity_id)]
+    rows = await connection.fetch(statement("lock_entities_whole"), ns, found)
+    ids = [row["entity_id"] for row in rows]
+    counts = {"entities": 1, "observations": len(ids) - 1}
+    facts = [row["fact_id"] for row in await connection.fetch(statement("facts_around"), ns, ids)]
+    counts["facts"] = await delete_facts(connection, ns, facts)
+    stated = [row["fact_id"] for row in await connection.fetch(statement("erase_places"), ns, ids)]
+    counts |= await erase_texts(connection, models, ns, ids)
+    counts["links"] = await count(connection, "erase_links", ns, ids, [row["key_digest"] for row in rows])
+    counts["versions"] = await count(connection, "erase_versions", ns, ids)
+    acls = [row["acl_id"] for row in rows if row["acl_id"]]
+    counts["grants"] = await count(connection, "erase_acls", ns, acls)
+    await connection.execute(statement("erase_entities"), ns, ids)
+    await connection.execute(statement("erase_results"), ns, [row["key"] for row in rows])
+    await connection.execute(statement("mark_due"), ns)
+    await refresh_edges(connection, ns, [*facts, *stated])
+    if acls:
+        await bump_rights_epoch(connection)
+    return Deletion(True, counts)
+
+
+async def erase_texts(connection: Connection, models: Models, ns: int, ids: Sequence[int]) -> dict[str, int]:
+    """Delete sources, fragments and their vectors, also those kept for equal texts; gives the counts."""
+    texts = [indexed(*row).embedded for row in await connection.fetch(statement("texts_of_entities"), ns, ids)]
+    known = [model for model in (models.current, models.following) if model is not None]
+    digests = [digest_of(model.name, text) for model in known for text in texts]
+    cached = await count(connection, "erase_vectors", ns, ids, digests)
+    await connection.execute(statement("erase_queue"), ns, ids)
+    vectors = 0
+    for table in VECTOR_TABLES:
+        if await connection.fetchval("select to_regclass($1) is not null", table):
+            status = await connection.execute(f"delete from {table} where ns = $1 and entity_id = any($2)", ns, ids)  # noqa: S608
+            vectors += deleted(status)
+    fragments = await count(connection, "erase_fragments", ns, ids)
+    sources = await count(connection, "erase_sources", ns, ids)
+    return {"sources": sources, "fragments": fragments, "vectors": vectors, "cachedVectors": cached}
+
+
+async def count(connection: Connection, name: str, *arguments: object) -> int:
+    """Run a DELETE; gives how many rows it took."""
+    return deleted(await connection.execute(statement(name), *arguments))
