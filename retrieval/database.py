@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from time import monotonic
 from types import TracebackType
 from typing import Any, NoReturn, TypeAlias
 
@@ -36,15 +37,19 @@ AT_HAND_USES = 1_000
 class Database:
     """One PostgreSQL, through a pool; `reading` and `writing` differ so that reads can move to a standby."""
 
-    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], url: str, direct_url: str, acquire_seconds: float) -> None:
+    def __init__(
+        self, pool: asyncpg.Pool[asyncpg.Record], url: str, direct_url: str, acquire_seconds: float, idle_seconds: float
+    ) -> None:
         self.pool = pool
         self.url = url
         self.direct_url = direct_url
         self._acquire_seconds = acquire_seconds
-        self._at_hand: list[Connection] = []
-        """Connections that the last reader left whole: handing one on costs a fraction of a way through the pool."""
+        self._idle_seconds = idle_seconds
+        self._at_hand: list[tuple[Connection, float]] = []
+        """Connections left whole, and since when: handing one on costs a fraction of a way through the pool."""
         self._waiting = 0
         self._handed_on = 0
+        self._closing = False
 
     @classmethod
     async def open(
@@ -56,6 +61,7 @@ class Database:
         statement_cache: int = 100,
         acquire_seconds: float = 2.0,
         connect_seconds: float = 5.0,
+        idle_seconds: float = 300.0,
     ) -> Database:
         """Connect; raises `DatabaseUnavailable` with one clear line when that fails."""
         with translated():
@@ -68,14 +74,16 @@ class Database:
                 reset=leave_as_is,
                 timeout=connect_seconds,
                 command_timeout=None,
+                max_inactive_connection_lifetime=idle_seconds,
             )
-        return cls(pool, url, direct_url or url, acquire_seconds)
+        return cls(pool, url, direct_url or url, acquire_seconds, idle_seconds)
 
     async def close(self) -> None:
         """Give back every connection; those still in use after two seconds are cut."""
+        self._closing = True
         try:
             while self._at_hand:
-                await self.pool.release(self._at_hand.pop())
+                await self.pool.release(self._at_hand.pop()[0])
             await asyncio.wait_for(self.pool.close(), 2)
         except (TimeoutError, *AWAY):
             self.pool.terminate()
@@ -107,9 +115,11 @@ class Database:
     async def acquire(self, seconds: float) -> Connection:
         """A connection that nobody else has; raises `Overloaded` when none comes free in time."""
         while self._at_hand:
-            connection = self._at_hand.pop()
+            connection, since = self._at_hand.pop()
             if not is_gone(connection):
-                return connection
+                if monotonic() - since < self._idle_seconds:
+                    return connection
+                connection.terminate()  # what lies between may have forgotten it, and would let the reader wait
             await self.pool.release(connection)
         self._waiting += 1
         try:
@@ -123,9 +133,9 @@ class Database:
     async def release(self, connection: Connection, whole: bool) -> None:
         """Give a connection back; one that a statement may have left in a bad state is seen to by the pool."""
         self._handed_on += 1
-        keep = whole and not self._waiting and len(self._at_hand) < AT_HAND_MOST and self._handed_on % AT_HAND_USES
-        if keep and not is_gone(connection):
-            self._at_hand.append(connection)
+        wanted = not self._waiting and not self._closing and len(self._at_hand) < AT_HAND_MOST
+        if whole and wanted and self._handed_on % AT_HAND_USES and not is_gone(connection):
+            self._at_hand.append((connection, monotonic()))
         else:
             await self.pool.release(connection)
 
