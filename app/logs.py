@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Callable
@@ -49,4 +50,7 @@ def _renderer(log_format: LogFormat) -> structlog.typing.Processor:
 
 
 def _json(event: object, default: Callable[[object], object], **_: object) -> str:
-    return orjson.dumps(event, default).decode()
+    try:
+        return orjson.dumps(event, default).decode()
+    except orjson.JSONEncodeError:  # half a character, or a number beyond 64 bits: it must not cost the line
+        return json.dumps(event, default=default)

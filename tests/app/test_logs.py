@@ -22,8 +22,8 @@ logging.getLogger("strawberry.execution").error("repeats the document")
 """
 
 
-def lines(log_format: str) -> list[str]:
-    command = [sys.executable, "-c", PROGRAM, log_format]
+def lines(log_format: str, program: str = PROGRAM) -> list[str]:
+    command = [sys.executable, "-c", program, log_format]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stderr.splitlines()
 
 
@@ -32,6 +32,13 @@ def test_json_lines_hold_fields_and_the_id_of_the_request() -> None:
     assert {"event": "operation", "ms": 1.5, "name": "Поиск", "request_id": "r1", "level": "info"}.items() <= access.items()
     assert access["logger"] == "contextql.access"
     assert library["event"] == "from a library"
+    assert "ZeroDivisionError" in failure["exception"]
+
+
+def test_a_failure_that_holds_half_a_character_is_still_a_line() -> None:
+    program = PROGRAM.replace("1 / 0", "raise ZeroDivisionError(chr(0xDC80))").replace("ms=1.5", "ms=2**70")
+    access, _, failure = map(json.loads, lines("json", program))
+    assert access["ms"] == 2**70
     assert "ZeroDivisionError" in failure["exception"]
 
 
