@@ -10,7 +10,7 @@ from retrieval.administration.rights import require
 from retrieval.administration.sql import statement as administration
 from retrieval.database import Connection, Database, json_text
 from retrieval.domain.pack import DomainPack
-from retrieval.domain.rules import BUILT_IN, Domain, joined
+from retrieval.domain.rules import BUILT_IN, Domain, check_value, joined
 from retrieval.domain.sql import statement
 from retrieval.domain.stored import read_body
 from retrieval.errors import BadInput, Conflict
@@ -112,19 +112,14 @@ async def every_break(connection: Connection, ns: int, domain: Domain) -> AsyncI
         yield f"{row['n']:,} facts have the predicate {row['predicate'][:100]!r}, which is not declared"
     valued = set()
     for row in await connection.fetch(statement("ends_of_facts"), ns, declared):
-        predicate = domain.predicates[row["predicate"]]
         try:
-            if row["object_type"] is not None or predicate.value is None:
-                domain.check_fact(row["predicate"], row["subject_type"], row["object_type"], None)
-            elif row["subject_type"] not in predicate.subjects:
-                raise BadInput(f"`subject` is of type {row['subject_type'][:100]!r}, which {row['predicate']} does not allow.")
-            else:
-                valued.add(row["predicate"])
+            domain.check_ends(row["predicate"], row["subject_type"], row["object_type"])
         except BadInput as error:
             yield f"{row['n']:,} facts {row['predicate']}, such as of {row['example'][:100]!r}: {error.message}"
+        else:
+            valued |= {row["predicate"]} if row["object_type"] is None else set()
     async for row in connection.cursor(statement("values_of_facts"), ns, sorted(valued)):
-        any_subject = domain.predicates[row["predicate"]].subjects[0]
         try:
-            domain.check_fact(row["predicate"], any_subject, None, row["value"])
+            check_value(row["predicate"], domain.predicates[row["predicate"]], row["value"])
         except BadInput as error:
             yield f"{row['n']:,} facts {row['predicate']} hold {str(row['value'])[:100]}: {error.message}"

@@ -75,22 +75,28 @@ class Domain:
 
     def check_fact(self, name: str, subject: str, object_: str | None, value: Any) -> None:
         """Refuse what no pack declares: the predicate, the types at its ends, the value; `object_` is None where there is one."""
+        self.check_ends(name, subject, object_)
+        predicate = self.predicates.get(name)
+        if predicate is not None and object_ is None:
+            check_value(name, predicate, value)
+
+    def check_ends(self, name: str, subject: str, object_: str | None) -> None:
+        """Refuse a predicate that no pack declares, or one between such types."""
         if not self.packs or name in BUILT_IN:
             return
         predicate = self.predicates.get(name)
         if predicate is None:
             hint = self._hint(name, self.predicates)
             raise BadInput(f"`predicate`: the domain packs declare no predicate {name[:100]!r}{hint}")
+        objects = predicate.objects or ()
         if subject not in predicate.subjects:
             raise BadInput(f"`subject`: {name} is said of {listed(predicate.subjects)}, and this is of type {subject[:100]!r}.")
-        if object_ is not None and predicate.objects is None:
+        if object_ is not None and not objects:
             raise BadInput(f"`object`: {name} holds a value; give `value`.")
-        if object_ is None and predicate.value is None:
-            raise BadInput(f"`value`: {name} leads to an entity; give `object`, the key of {listed(predicate.objects or ())}.")
-        if object_ is not None and object_ not in (predicate.objects or ()):
-            raise BadInput(f"`object`: {name} leads to {listed(predicate.objects or ())}, and this is of type {object_[:100]!r}.")
-        if object_ is None:
-            check_value(name, predicate, value)
+        if object_ is None and objects:
+            raise BadInput(f"`value`: {name} leads to an entity; give `object`, the key of one of type {listed(objects)}.")
+        if object_ is not None and object_ not in objects:
+            raise BadInput(f"`object`: {name} leads to {listed(objects)}, and this is of type {object_[:100]!r}.")
 
     def _hint(self, name: str, known: Iterable[str]) -> str:
         """The nearest that is allowed; looked for a bounded number of times, since comparing many names takes its time."""

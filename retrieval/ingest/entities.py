@@ -13,6 +13,7 @@ from typing import Any
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.database import Connection, Database, json_text
+from retrieval.domain.holding import check_entity
 from retrieval.errors import Conflict, ContextQLError
 from retrieval.ingest.documents import Document, read_document
 from retrieval.ingest.edges import refresh_edges, refresh_edges_around
@@ -174,6 +175,7 @@ async def describe(
         wanted = replace(wanted, title=text.document.title, meta=text.document.meta)
         if is_other(row, wanted):
             vanished = await replace_text(connection, models, ns, stored.entity_id, acl_id, text.document)
+    await check_entity(connection, ns, stored.entity_id, wanted.kind, wanted.type)
     if wanted == described(row):
         return False, vanished
     await connection.execute(

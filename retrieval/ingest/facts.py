@@ -10,6 +10,8 @@ from retrieval.access import Caller
 from retrieval.administration.rights import require
 from retrieval.database import Connection, Database, json_text
 from retrieval.database import Record as DatabaseRow
+from retrieval.domain.rules import Domain
+from retrieval.domain.stored import domain_of
 from retrieval.errors import BadInput, ContextQLError, LimitExceeded
 from retrieval.ingest.edges import refresh_edges
 from retrieval.ingest.fact_input import FactInput, checked, number_of
@@ -110,6 +112,14 @@ def number_here(ns: int, fact_id: str) -> int:
     return number
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity that facts name."""
+
+    entity_id: int
+    type: str
+
+
 @dataclass(slots=True)
 class Assertions:
     """Some facts on their way into the record, inside one transaction."""
@@ -128,7 +138,8 @@ class Assertions:
         """Record the facts; a result for each."""
         given: list[FactInput | ContextQLError] = [checked_or_refused(fact) for fact in facts]
         entities = await self._entities(fact for fact in given if isinstance(fact, FactInput))
-        asserted = [one if isinstance(one, ContextQLError) else self._assertion(one, entities) for one in given]
+        domain = await domain_of(self.connection, self.ns)
+        asserted = [one if isinstance(one, ContextQLError) else self._assertion(one, entities, domain) for one in given]
         whole = [one for one in asserted if isinstance(one, Assertion)]
         await self.connection.fetch(statement("lock_subjects"), self.ns, sorted({one.subject_id for one in whole}))
         await self._look_up(whole)
@@ -137,31 +148,35 @@ class Assertions:
         await self._store(await self.connection.fetchval(statement("recording_instant")))
         return await self._results(written)
 
-    async def _entities(self, facts: Iterable[FactInput]) -> dict[bytes, int]:
+    async def _entities(self, facts: Iterable[FactInput]) -> dict[bytes, Named]:
         keys = {key for fact in facts for key in (fact.subject, fact.object, *(fact.stated_in or ())) if key is not None}
         rows = await self.connection.fetch(statement("fact_entities"), self.ns, sorted({key_digest(key) for key in keys}))
-        return {row["key_digest"]: row["entity_id"] for row in rows}
+        return {row["key_digest"]: Named(row["entity_id"], row["type"]) for row in rows}
 
-    def _assertion(self, fact: FactInput, entities: Mapping[bytes, int]) -> Assertion | ContextQLError:
+    def _assertion(self, fact: FactInput, entities: Mapping[bytes, Named], domain: Domain) -> Assertion | ContextQLError:
         """The fact with entities instead of keys, or why there is none."""
 
-        def entity(name: str, key: str) -> int:
+        def entity(name: str, key: str) -> Named:
             found = entities.get(key_digest(key))
             if found is None:
                 raise BadInput(f"`{name}`: there is no entity {key[:200]!r} in this namespace; store it before its facts.")
             return found
 
         try:
+            subject = entity("subject", fact.subject)
+            object_ = None if fact.object is None else entity("object", fact.object)
+            if object_ is not None or fact.value is not None:
+                domain.check_fact(fact.predicate, subject.type, None if object_ is None else object_.type, fact.value)
             return Assertion(
-                subject_id=entity("subject", fact.subject),
+                subject_id=subject.entity_id,
                 predicate=fact.predicate,
-                object_id=None if fact.object is None else entity("object", fact.object),
+                object_id=None if object_ is None else object_.entity_id,
                 value=fact.value,
                 valid_from=fact.valid_from,
                 valid_to=fact.valid_to,
                 evidence=fact.evidence,
                 scopes=None if fact.relevance_scopes is None else tuple(fact.relevance_scopes),
-                places=None if fact.stated_in is None else frozenset(entity("statedIn", key) for key in fact.stated_in),
+                places=None if fact.stated_in is None else frozenset(entity("statedIn", key).entity_id for key in fact.stated_in),
                 supersede=fact.supersede,
                 fact_id=None if fact.fact_id is None else number_here(self.ns, fact.fact_id),
             )

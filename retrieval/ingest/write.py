@@ -11,6 +11,7 @@ from contextlib import suppress
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.database import Connection, Database, json_text
+from retrieval.domain.holding import check_entity
 from retrieval.errors import Conflict, ContextQLError
 from retrieval.ingest.documents import Document, read_document
 from retrieval.ingest.edges import refresh_edges, refresh_edges_around
@@ -129,6 +130,7 @@ async def put_entity(
 ) -> None:
     """Store what the source says about its entity, and the original itself."""
     scopes, origin = list(source.relevance_scopes or ()), source.origin
+    await check_entity(connection, ns, entity_id, source.kind, source.type)
     await connection.execute(
         statement("update_entity"), ns, entity_id, source.key, source.kind, source.type, document.title, source.status,
         source.source_path, json_text(document.meta), scopes, source.occurred_at,
