@@ -23,7 +23,7 @@ from retrieval.migrations import make_vector_table, migrations
 
 FRAGMENTS, SMALL_FRAGMENTS, QUESTIONS = 200_000, 20_000, 200
 RESTRICTED, OPEN, SMALL, SCRATCH = "bench_restricted", "bench_open", "bench_small", "bench_scratch"
-SETTINGS = {"shared_buffers": "2GB", "effective_cache_size": "6GB", "max_wal_size": "8GB", "maintenance_work_mem": "1GB"}
+SETTINGS = {"shared_buffers": "2GB", "effective_cache_size": "6GB", "maintenance_work_mem": "1GB"}
 """Of a server that has a base of this size: what is searched fits into its memory, as LanceDB's index fits into its own."""
 
 
