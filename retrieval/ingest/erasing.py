@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.database import Connection, Database
+from retrieval.ingest.aliases import forget_aliases
 from retrieval.ingest.deleting import delete_facts, deleted
 from retrieval.ingest.edges import refresh_edges
 from retrieval.ingest.indexing import indexed
@@ -26,9 +27,9 @@ VECTOR_TABLES = ("fragment_vector", "fragment_vector_next", "fragment_vector_for
 async def erase_entity(database: Database, caller: Caller, namespace: str, key: str) -> Deletion:
     """Erase an entity with all that `delete_entity` takes, and with what that leaves; needs the role ADMIN.
 
-    That is: observations about it, vectors kept for equal texts of others, links of others to it, attributes of every instant,
-    recorded rows of facts that are long closed, answers kept under idempotency keys that name it, and, once the statistics are
-    counted anew, its words. Counts say how many of each.
+    That is: observations about it, its aliases in domain packs, vectors kept for equal texts of others, links of others to it,
+    attributes of every instant, recorded rows of facts that are long closed, answers kept under idempotency keys that name it,
+    and, once the statistics are counted anew, its words. Counts say how many of each.
     """
     digest = key_digest(check_key(key, KEY_LENGTH))
 
@@ -50,7 +51,8 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int)
     found = [row["entity_id"] for row in await connection.fetch(statement("erased_entities"), ns, entity_id)]
     rows = await connection.fetch(statement("lock_entities_whole"), ns, found)
     ids = [row["entity_id"] for row in rows]
-    counts = {"entities": 1, "observations": len(ids) - 1}
+    keys = [row["key"] for row in rows]
+    counts = {"entities": 1, "observations": len(ids) - 1, "aliases": await forget_aliases(connection, ns, keys)}
     facts = [row["fact_id"] for row in await connection.fetch(statement("facts_around"), ns, ids)]
     counts["facts"] = await delete_facts(connection, ns, facts)
     stated = [row["fact_id"] for row in await connection.fetch(statement("erase_places"), ns, ids)]
@@ -60,7 +62,7 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int)
     acls = [row["acl_id"] for row in rows if row["acl_id"]]
     counts["grants"] = await count(connection, "erase_acls", ns, acls)
     await connection.execute(statement("erase_entities"), ns, ids)
-    await connection.execute(statement("erase_results"), ns, [row["key"] for row in rows])
+    await connection.execute(statement("erase_results"), ns, keys)
     await connection.execute(statement("mark_due"), ns)
     await refresh_edges(connection, ns, [*facts, *stated])
     if acls:

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from retrieval.administration.principals import PrincipalInput, upsert_principals
+from retrieval.domain.applying import apply_pack
+from retrieval.domain.pack import DomainPack
+from retrieval.domain.stored import packs_of
 from retrieval.errors import NamespaceNotFound
 from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.entities import upsert_entities
@@ -29,6 +32,10 @@ pytestmark = pytest.mark.usefixtures("ns")
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 TOKEN = "zqxwvkrtpl"
 PERSON = f"ann-{TOKEN}"
+PACK = DomainPack.model_validate(
+    {"name": "team", "version": "1.0.0", "types": {"service": {}, "person": {}},
+     "aliases": {f"{TOKEN.title()} A.": PERSON, "our ann": f"{TOKEN} a.", "billing": "svc"}}
+)  # fmt: skip
 TABLES = (
     "select c.oid::regclass::text from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1"
 )
@@ -54,6 +61,7 @@ def dump(url: str) -> str:
 
 async def person(store: Store) -> None:
     """A person with a page, attributes, a note about her, a note about that note, and everything that can point to her."""
+    await apply_pack(store.database, ADMIN, DOCS, PACK)
     await upsert_principals(store.database, ADMIN, [PrincipalInput("boss", "USER")])
     await upsert_entities(store.database, ADMIN, DOCS, [EntityInput("svc", "service", "Billing")])
     text = f"# {TOKEN}\n\nShe runs [billing](svc), call {TOKEN}, ERR-{TOKEN}."
@@ -93,6 +101,8 @@ async def test_nothing_is_left_in_any_table_or_dump(store: Store, ns: int) -> No
     assert await tables_with(store, TOKEN) == []
     assert TOKEN not in dump(store.database.url)
     assert await values(store, "select key from entity") == ["svc"]
+    (left,) = await packs_of(store.database, ADMIN, DOCS)
+    assert (left.pack.version, left.pack.aliases) == ("1.0.0", {"billing": "svc"})
 
 
 async def test_it_counts_what_went_by_kind(store: Store) -> None:
@@ -100,7 +110,7 @@ async def test_it_counts_what_went_by_kind(store: Store) -> None:
     deletion = await erase_entity(store.database, ADMIN, DOCS, PERSON)
     assert deletion.counts == {
         "entities": 1, "observations": 3, "sources": 4, "fragments": 4, "vectors": 4, "cachedVectors": 4, "facts": 5, "links": 5,
-        "versions": 2, "grants": 1,
+        "versions": 2, "grants": 1, "aliases": 2,
     }  # fmt: skip
     assert not (await erase_entity(store.database, ADMIN, DOCS, PERSON)).deleted
 
