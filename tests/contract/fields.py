@@ -302,7 +302,7 @@ ELSEWHERE = {
         for name in (
             "createNamespace", "deleteNamespace", "ingestSources", "deleteSource", "deleteEntity", "upsertPrincipals",
             "setMembers", "grant", "revoke", "createToken", "revokeToken", "assertFacts", "retractFacts",
-            "upsertEntities", "recordObservations",
+            "upsertEntities", "recordObservations", "applyDomainPack",
         )
     },
     **{f"ItemResult.{name}": "what the caller sent" for name in ("key", "outcome", "code", "message")},
@@ -312,6 +312,7 @@ ELSEWHERE = {
     **{f"FactResult.{name}": "for writers, who read all" for name in ("factId", "outcome", "conflictsWith", "code", "message")},
     "FactsPayload.results": "for writers, who read all",
     "ItemsPayload.results": "what the caller sent",
+    **{f"DomainPackPayload.{name}": "what the caller sent" for name in ("name", "version", "changed")},
     "NamespacePayload.namespace": "for administrators",
     "Subscription.ingestion": "test_hidden.py",
     **{f"IngestionProgress.{name}": "test_hidden.py" for name in ("namespace", "fragments", "pendingEmbeddings")},

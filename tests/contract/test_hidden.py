@@ -30,6 +30,8 @@ ASKED_OF_NAMESPACES = {
     "entities": '{{ entities(namespaces: ["{0}"]) {{ totalCount nodes {{ key }} }} }}',
     "aggregate": '{{ aggregate(metric: FACTS, dimensions: [TYPE], namespaces: ["{0}"]) {{ total }} }}',
     "ingestSources": 'mutation {{ ingestSources(input: {{namespace: "{0}", sources: []}}) {{ results {{ key }} }} }}',
+    "applyDomainPack": 'mutation {{ applyDomainPack(input: {{namespace: "{0}", '
+    'pack: {{name: "a", version: "1.0.0", types: {{a: {{}}}}}}}}) {{ changed }} }}',
     "upsertEntities": 'mutation {{ upsertEntities(input: {{namespace: "{0}", entities: []}}) {{ results {{ key }} }} }}',
     "recordObservations": 'mutation {{ recordObservations(input: {{namespace: "{0}", observations: []}}) '
     "{{ results {{ key }} }} }}",
