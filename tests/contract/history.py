@@ -24,8 +24,6 @@ from tests.fixtures.random_world import CLOCK, LETTERS, TOKEN, Entity, Fragment,
 from tests.fixtures.world import codes, execute
 
 Step = Callable[[], Awaitable[str]]
-WARM = 6
-"""Documents that a caller asks again and again."""
 
 
 class Model:
@@ -135,12 +133,9 @@ class History(Model):
         self.checks = [Checks(store) for store in stores]
         self.turn = 0
         self.told: list[str] = []
-        self.dead: list[str] = []
-        """Tokens that were revoked or went with their principal."""
-        self.gone: list[tuple[Namespace, str]] = []
-        """Keys of entities that were deleted."""
-        self.given: dict[Entity, str] = {}
-        """The sources that were written, as they were sent."""
+        self.dead: list[str] = []  # tokens that were revoked or went with their principal
+        self.gone: list[tuple[Namespace, str]] = []  # keys of entities that were deleted
+        self.given: dict[Entity, str] = {}  # sources that were written, as they were sent
         everybody = [*world.callers, *world.refused]
         self.callers = self.chance.sample(everybody, min(9, len(everybody)))
         self.warm = {caller.id: self.documents(View(world, caller)) for caller in self.callers}
@@ -165,8 +160,10 @@ class History(Model):
         probe = Probe(view, self.chance)
         whole = f"search(question: {text(some_words(self.world, self.chance))}, k: 20) "
         whole += "{ hits { score entity { key } fragment { text } } neighbors { entity { title } via { predicate } } }"
-        made = [whole, probe.entities(), probe.graph(), probe.aggregate(), probe.state(), probe.by_key()]
-        return [f"{{ {one} }}" for one in made[:WARM]]
+        starts = [f"{{key: {text(one.key)}}}" for one in self.chance.sample(self.world.entities, 20)]
+        walk = f"graph(start: [{', '.join(starts)}], limit: 200) {{ entities {{ hops entity {{ key }} }} facts {{ predicate }} }}"
+        made = [whole, walk, probe.entities(), probe.aggregate(), probe.state(), probe.by_key()]
+        return [f"{{ {one} }}" for one in made]
 
     async def check(self, caller: Principal, fresh: int = 1) -> None:
         """Everything that a caller asks all the time, and something new, from one store; next time from the other."""
@@ -175,10 +172,10 @@ class History(Model):
         if not caller.is_refused:
             await self.page_on(checks, view)
 
-    async def check_all(self) -> None:
-        """Every caller, each from every store."""
+    async def check_all(self, stores: int) -> None:
+        """Every caller, each from so many of the stores."""
         for caller in self.callers:
-            for _ in self.checks:
+            for _ in range(stores):
                 self.turn += 1
                 await self.check(caller, fresh=0)
 
@@ -209,8 +206,7 @@ class History(Model):
         self.told.append(await way())
         self.turn += 1
         concerned = [caller for caller in self.callers if self.sight(caller) != self.seen[caller.id]]
-        for caller in [*self.chance.sample(concerned, min(1, len(concerned))), self.chance.choice(self.callers)][:1]:
-            await self.check(caller)
+        await self.check(self.chance.choice(concerned or self.callers))
         self.seen |= {caller.id: self.sight(caller) for caller in concerned}
         for token in self.dead[-1:]:
             answer = await execute(self.checks[self.turn % len(self.checks)].store, "{ viewer { principal } }", token)
@@ -307,6 +303,8 @@ class History(Model):
         answer = await self.mutate("ingestSources", f"namespace: {text(entity.space.name)}, sources: [{{ {given} }}]")
         assert answer["results"][0]["outcome"] in ("CREATED", "UPDATED", "UNCHANGED"), answer
         await self.read_ids(entity)
+        if self.maybe(0.5):
+            await self.embed()
 
     def entity(self, space: Namespace) -> Entity:
         """A new one, under a key that was deleted before if there is one."""

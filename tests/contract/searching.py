@@ -105,18 +105,23 @@ class Run:
         self.candidates = [fragment for fragment in visible if Filter(**(filter or {})).admits(fragment)]
         self.common = [fragment for fragment in visible if not fragment.entity.acl]
 
-    def ranked(self, scored: list[tuple[tuple[float, ...], Fragment]]) -> list[tuple[float, Fragment]]:
-        scored.sort(key=lambda pair: (*(-part for part in pair[0]), pair[1].entity.space.ns, pair[1].id))
-        for (one, _), (other, _) in pairwise(scored):
-            self.view.is_close |= one != other and one[:-1] == other[:-1] and abs(one[-1] - other[-1]) < 3e-6
-        return [(score[-1], fragment) for score, fragment in scored[: self.pool]]
+    def ranked(self, scored: list[tuple[int, list[float], Fragment]]) -> list[tuple[float, Fragment]]:
+        """The best of fragments with how many identifiers they match and the terms of their score.
+
+        Scores are equal when their terms are. Where others are as good as equal, rounding decides.
+        """
+        listed = [(exact, sum(terms, 0.0), terms, fragment) for exact, terms, fragment in scored]
+        listed.sort(key=lambda one: (-one[0], -one[1], one[3].entity.space.ns, one[3].id))
+        for one, other in pairwise(listed[: self.pool + 1]):
+            self.view.is_close |= one[0] == other[0] and one[2] != other[2] and abs(one[1] - other[1]) < 3e-6
+        return [(score, fragment) for _, score, _, fragment in listed[: self.pool]]
 
     @cached_property
     def vector(self) -> list[tuple[float, Fragment]]:
         asked, held = direction(self.question), [fragment for fragment in self.candidates if not fragment.pending]
         # A sum for each row by itself: equal texts must come out equal wherever they stand.
         scores = (np.array([direction(fragment.whole) for fragment in held]).reshape(-1, len(asked)) * asked).sum(axis=1)
-        return self.ranked([((score,), fragment) for score, fragment in zip(scores.tolist(), held, strict=True)])
+        return self.ranked([(0, [score], fragment) for score, fragment in zip(scores.tolist(), held, strict=True)])
 
     @cached_property
     def lexical(self) -> list[tuple[float, Fragment]]:
@@ -129,13 +134,12 @@ class Run:
         rarest = sorted(weights.items(), key=lambda pair: (pair[1][0], pair[0]))
         scored = []
         for fragment in self.candidates:
-            words, score = counted(fragment.worded), 0.0
-            for word, (_, idf) in rarest:
-                if times := words[word]:
-                    score += idf * times * (K1 + 1) / (times + K1 * (1 - B + B * words.total() / mean))
+            words = counted(fragment.worded)
+            norm = K1 * (1 - B + B * words.total() / mean)
+            terms = [idf * times * (K1 + 1) / (times + norm) for word, (_, idf) in rarest if (times := words[word])]
             exact = len(self.matched(fragment))
-            if score or exact:
-                scored.append(((exact, score), fragment))
+            if terms or exact:
+                scored.append((exact, terms, fragment))
         return self.ranked(scored)
 
     def matched(self, fragment: Fragment) -> list[str]:

@@ -24,11 +24,11 @@ async def run_history(bases: Bases, seed: int, steps: int, share: int) -> int:
         for store in (one, other):
             store.question_vectors = QuestionVectors(100)
         history = History((one, other), world, seed)
-        await history.check_all()
+        await history.check_all(2)
         for _ in range(steps):
             await history.step()
             assert history.found == [], described(history)
-        await history.check_all()
+        await history.check_all(1)
         assert history.found == [], described(history)
     assert history.done >= share
     return history.done
