@@ -1,19 +1,21 @@
-"""Reads JSON Lines of sources, one a line, by the published schema `schemas/source.schema.json`."""
+"""Reads JSON Lines of sources, entities and observations, one a line, by the published schemas in `schemas/`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from retrieval.errors import BadInput
+from retrieval.ingest.entity_input import EntityInput
+from retrieval.ingest.observations import ObservationInput, source_of
 from retrieval.ingest.source_input import Origin, SourceInput
-from retrieval.tuning import Tuning
+from retrieval.tuning import OBSERVATION_CHARACTERS, Tuning
 
-SCHEMA_NAME = "source.schema.json"
 _LIMITS = Tuning()
 _SHOWN_ERRORS = 3
 
@@ -64,6 +66,48 @@ class SourceLine(_Strict):
     origin: OriginLine | None = Field(None, description="Where the source was taken from.")
 
 
+class EntityLine(_Strict):
+    """One entity without a text to store; fields as in `EntityInput` of the API. It has no `content`."""
+
+    model_config = ConfigDict(title="Entity")
+
+    key: Name = Field(description="The key, unique in the namespace.")
+    type: Name = Field(description="The entity type, such as `service`.")
+    title: str = Field(description="The title.")
+    kind: EntityKind = Field(EntityKind.THING, description="Decides which section of a context pack the entity feeds.")
+    status: str | None = Field(None, description="The status; empty clears it. Left out, here and below: as stored.")
+    sourcePath: str | None = Field(None, description="A path that people recognise it by; empty clears it.")
+    attributes: dict[str, Any] | None = Field(None, description="Attributes that hold from `validFrom` to the next version.")
+    validFrom: AwareDatetime | None = Field(None, description="Since when they hold, with a zone. A line for each version.")
+    meta: dict[str, Any] | None = Field(None, description="Tags.")
+    relevanceScopes: list[str] | None = Field(None, description="What it is about, as `type:id`.")
+    restricted: bool | None = Field(None, description="True: only readers with a grant see it.")
+    readers: list[str] | None = Field(None, description="Principals who may read a restricted entity.")
+    occurredAt: AwareDatetime | None = Field(None, description="When it happened, with a zone.")
+
+
+class ObservationLine(_Strict):
+    """One dated note to store; fields as in `ObservationInput` of the API, the key required so that a file may come twice."""
+
+    model_config = ConfigDict(title="Observation")
+
+    key: Name = Field(description="The key, unique in the namespace.")
+    text: str = Field(min_length=1, max_length=OBSERVATION_CHARACTERS, description="What was observed, plain text.")
+    observedAt: AwareDatetime = Field(description="When, with a zone.")
+    about: list[str] | None = Field(None, description="Keys of entities that it is about; they may come later.")
+    relevanceScopes: list[str] | None = Field(None, description="What it is about, as `type:id`.")
+    by: str | None = Field(None, description="Who observed it.")
+    restricted: bool | None = Field(None, description="True: only readers with a grant see it. Left out: as stored.")
+    readers: list[str] | None = Field(None, description="Principals who may read it when restricted. Left out: as stored.")
+
+
+Line: TypeAlias = SourceInput | EntityInput
+"""What a line becomes; an observation is a source."""
+LINES: dict[str, type[_Strict]] = {
+    "source.schema.json": SourceLine, "entity.schema.json": EntityLine, "observation.schema.json": ObservationLine,
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class BadLine:
     """A line that could not be read: its number from 1, and why."""
@@ -72,8 +116,11 @@ class BadLine:
     message: str
 
 
-def read_sources(lines: Iterable[str | bytes]) -> Iterator[tuple[int, SourceInput] | BadLine]:
-    """Read each line by itself: its number and source, or what is wrong with it; blank lines are passed over."""
+def read_lines(lines: Iterable[str | bytes]) -> Iterator[tuple[int, Line] | BadLine]:
+    """Read each line by itself: its number and what it says, or what is wrong with it; blank lines are passed over.
+
+    A line with a `content` is a source, one with a `text` an observation, one with a `title` else an entity.
+    """
     for number, line in enumerate(lines, start=1):
         raw = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
         if number == 1:
@@ -82,20 +129,74 @@ def read_sources(lines: Iterable[str | bytes]) -> Iterator[tuple[int, SourceInpu
             yield _read_line(number, raw)
 
 
-def source_schema() -> dict[str, Any]:
-    """The JSON Schema of a line, as published in `schemas/source.schema.json`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_NAME} | SourceLine.model_json_schema()
+def line_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a line, as published in `schemas/`."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": name} | LINES[name].model_json_schema()
 
 
-def _read_line(number: int, raw: bytes) -> tuple[int, SourceInput] | BadLine:
+def _schema_of(value: Any) -> str:
+    if not isinstance(value, dict) or "content" in value:
+        return "source.schema.json"
+    if "text" in value:
+        return "observation.schema.json"
+    return "entity.schema.json" if "title" in value and "type" in value else "source.schema.json"
+
+
+def _read_line(number: int, raw: bytes) -> tuple[int, Line] | BadLine:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        return BadLine(number, f"Line {number} is not JSON ({error.msg[:200]}); each line is one object, see {SCHEMA_NAME}.")
+        shapes = ", ".join(LINES)
+        return BadLine(number, f"Line {number} is not JSON ({error.msg[:200]}); each line is one object, see {shapes}.")
+    name = _schema_of(value)
     try:
-        return number, _source(SourceLine.model_validate_json(orjson.dumps(value)))
+        return number, _read(LINES[name].model_validate_json(orjson.dumps(value)))
     except (ValidationError, orjson.JSONEncodeError) as error:
-        return BadLine(number, f"Line {number} does not follow {SCHEMA_NAME}: {_reasons(error)}.")
+        return BadLine(number, f"Line {number} does not follow {name}: {reasons(error)}.")
+    except BadInput as error:
+        return BadLine(number, f"Line {number}: {error.message}")
+
+
+def _read(line: _Strict) -> Line:
+    match line:
+        case SourceLine():
+            return _source(line)
+        case EntityLine():
+            return _entity(line)
+        case ObservationLine():
+            return source_of(_observation(line), line.key)
+    raise AssertionError("unreachable")
+
+
+def _entity(line: EntityLine) -> EntityInput:
+    return EntityInput(
+        key=line.key,
+        type=line.type,
+        title=line.title,
+        kind=line.kind.value,
+        status=line.status,
+        source_path=line.sourcePath,
+        attributes=line.attributes,
+        valid_from=line.validFrom,
+        meta=line.meta,
+        relevance_scopes=line.relevanceScopes,
+        restricted=line.restricted,
+        readers=line.readers,
+        occurred_at=line.occurredAt,
+    )
+
+
+def _observation(line: ObservationLine) -> ObservationInput:
+    return ObservationInput(
+        text=line.text,
+        observed_at=line.observedAt,
+        key=line.key,
+        about=line.about,
+        relevance_scopes=line.relevanceScopes,
+        by=line.by,
+        restricted=line.restricted,
+        readers=line.readers,
+    )
 
 
 def _source(line: SourceLine) -> SourceInput:
@@ -119,7 +220,8 @@ def _source(line: SourceLine) -> SourceInput:
     )
 
 
-def _reasons(error: ValidationError | orjson.JSONEncodeError) -> str:
+def reasons(error: ValidationError | orjson.JSONEncodeError) -> str:
+    """The first reasons why a line is refused, each with the field it is about."""
     if not isinstance(error, ValidationError):
         return str(error)[:200]
     errors = error.errors(include_url=False, include_input=False, include_context=False)

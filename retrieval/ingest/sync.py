@@ -13,8 +13,10 @@ from retrieval.administration.rights import require
 from retrieval.database import Database
 from retrieval.errors import BadInput
 from retrieval.ingest.deleting import delete_entity
+from retrieval.ingest.entities import upsert_entity
+from retrieval.ingest.entity_input import EntityInput
 from retrieval.ingest.folder import JSON_LINES, FileText, SkippedFile, count_files, read_folder
-from retrieval.ingest.jsonl import BadLine, read_sources
+from retrieval.ingest.jsonl import BadLine, Line, read_lines
 from retrieval.ingest.source_input import Origin, SourceInput
 from retrieval.ingest.sql import statement
 from retrieval.ingest.statistics import refresh_statistics
@@ -66,11 +68,11 @@ class Shape:
             restricted=self.restricted, readers=self.readers, origin=origin,
         )  # fmt: skip
 
-    def of_line(self, source: SourceInput) -> SourceInput:
+    def of_line(self, line: Line) -> Line:
         """A line that says nothing of its rights gets those of the folder."""
-        if source.restricted is not None or source.readers is not None:
-            return source
-        return replace(source, restricted=self.restricted, readers=self.readers)
+        if line.restricted is not None or line.readers is not None:
+            return line
+        return replace(line, restricted=self.restricted, readers=self.readers)
 
 
 AS_IT_IS = Shape()
@@ -121,14 +123,24 @@ class Run:
     async def store_lines(self, file: FileText) -> None:
         """Store each line by itself; a line that cannot be read is reported by its number."""
         place = f"{self.prefix}{file.key}#"
-        for line in read_sources(file.text.split("\n")):
+        for line in read_lines(file.text.split("\n")):
             if isinstance(line, BadLine):
                 failure = ItemResult(f"{file.key}:{line.number}", Outcome.FAILED, "BAD_INPUT", line.message)
                 self.count(failure)
                 self.unread.append(place)
             else:
-                source = self.shape.of_line(line[1])
-                await self.store(replace(source, origin=source.origin or Origin(CONNECTOR, place + source.key)))
+                await self.store_line(self.shape.of_line(line[1]), place)
+
+    async def store_line(self, line: Line, place: str) -> None:
+        """Store a source as come from the folder unless it says where from, or an entity, which has no origin."""
+        if isinstance(line, EntityInput):
+            self.seen.add(line.key)
+            self.count(await upsert_entity(self.database, self.caller, self.namespace, line))
+            return
+        origin = line.origin or Origin()
+        if origin.connector is None and origin.uri is None and origin.fetched_at is None:
+            origin = replace(origin, connector=CONNECTOR, uri=place + line.key)
+        await self.store(replace(line, origin=origin))
 
     async def store(self, source: SourceInput) -> None:
         """Store one source and count what became of it."""

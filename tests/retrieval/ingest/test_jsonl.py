@@ -5,25 +5,37 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
 import retrieval.ingest
-from retrieval.ingest.jsonl import BadLine, read_sources, source_schema
+from retrieval.ingest.entity_input import EntityInput
+from retrieval.ingest.jsonl import LINES, BadLine, line_schema, read_lines
 from retrieval.ingest.source_input import Origin, SourceInput
 
-PUBLISHED = Path(retrieval.ingest.__file__).parent / "schemas" / "source.schema.json"
+PUBLISHED = Path(retrieval.ingest.__file__).parent / "schemas"
 FULL = {
     "key": "T-1", "content": "текст", "kind": "EPISODE", "type": "ticket", "title": "Сбой", "sourcePath": "tickets/1",
     "mediaType": "text/plain", "meta": {"lang": "ru"}, "attributes": {"n": 1}, "status": "open",
     "relevanceScopes": ["project:alpha"], "restricted": True, "readers": ["ann"], "occurredAt": "2024-05-01T10:00:00Z",
     "origin": {"connector": "c", "uri": "u", "author": "a", "fetchedAt": "2024-05-02T10:00:00+03:00"},
 }  # fmt: skip
+MOMENT = datetime(2024, 5, 1, 10, tzinfo=UTC)
+THING = {
+    "key": "svc", "type": "service", "title": "Billing", "kind": "THING", "status": "live", "sourcePath": "ops",
+    "attributes": {"n": 1}, "validFrom": "2024-05-01T10:00:00Z", "meta": {"a": 1}, "relevanceScopes": ["a:b"], "restricted": True,
+    "readers": ["ann"], "occurredAt": "2024-05-01T10:00:00Z",
+}  # fmt: skip
+NOTE = {
+    "key": "n", "text": "Slow.", "observedAt": "2024-05-01T10:00:00Z", "about": ["svc"], "relevanceScopes": ["a:b"], "by": "ann",
+    "restricted": True, "readers": ["ann"],
+}  # fmt: skip
 
 
 def test_a_full_line_becomes_a_source() -> None:
-    ((number, source),) = read_sources([json.dumps(FULL)])  # type: ignore[misc]
+    ((number, source),) = read_lines([json.dumps(FULL)])  # type: ignore[misc]
     assert number == 1
     assert source == SourceInput(
         key="T-1", content="текст", kind="EPISODE", type="ticket", title="Сбой", source_path="tickets/1",
@@ -34,7 +46,7 @@ def test_a_full_line_becomes_a_source() -> None:
 
 
 def test_what_is_left_out_is_as_in_the_api() -> None:
-    ((_, source),) = read_sources([b'\xef\xbb\xbf{"key":"a","content":"b"}\r\n'])  # type: ignore[misc]
+    ((_, source),) = read_lines([b'\xef\xbb\xbf{"key":"a","content":"b"}\r\n'])  # type: ignore[misc]
     assert source == SourceInput("a", "b")
 
 
@@ -58,7 +70,7 @@ def test_what_is_left_out_is_as_in_the_api() -> None:
 )
 def test_a_corrupt_line_is_reported_by_number_and_the_others_go_on(line: str, reason: str) -> None:
     good = '{"key":"a","content":"b"}'
-    first, bad, last = read_sources([good, "", line, good])
+    first, bad, last = read_lines([good, "", line, good])
     assert first == (1, SourceInput("a", "b"))
     assert last == (4, SourceInput("a", "b"))
     assert isinstance(bad, BadLine)
@@ -69,12 +81,44 @@ def test_a_corrupt_line_is_reported_by_number_and_the_others_go_on(line: str, re
     assert len(bad.message) < 800
 
 
-def test_the_published_schema_is_that_of_the_code() -> None:
-    assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == source_schema()
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"key":"a","type":"t","title":"x","colour":1}', "entity.schema.json: colour: Extra inputs"),
+        ('{"key":"a","type":"t","title":"x","validFrom":"2024-05-01"}', "entity.schema.json: validFrom: "),
+        ('{"key":"a","text":"x"}', "observation.schema.json: observedAt: Field required"),
+        ('{"text":"x","observedAt":"2024-05-01T10:00:00Z"}', "observation.schema.json: key: Field required"),
+        ('{"key":"a","text":" ","observedAt":"2024-05-01T10:00:00Z"}', "Line 1: `text` is empty"),
+        ('{"key":"a","type":"t"}', "source.schema.json: content: Field required"),
+    ],
+)
+def test_a_corrupt_line_is_told_by_the_schema_that_it_is_nearest_to(line: str, reason: str) -> None:
+    (bad,) = read_lines([line])
+    assert isinstance(bad, BadLine)
+    assert reason in bad.message
 
 
-def test_the_published_schema_takes_and_refuses_the_same_lines() -> None:
-    validator = jsonschema.Draft202012Validator(source_schema())
-    assert validator.is_valid(FULL)
-    assert not validator.is_valid({"key": "a"})
-    assert not validator.is_valid(FULL | {"colour": 1})
+def test_a_line_without_content_is_an_entity_and_one_with_a_text_an_observation() -> None:
+    (_, entity), (_, note) = read_lines([json.dumps(THING), json.dumps(NOTE)])  # type: ignore[misc]
+    assert entity == EntityInput(
+        "svc", "service", "Billing", status="live", source_path="ops", attributes={"n": 1}, valid_from=MOMENT, meta={"a": 1},
+        relevance_scopes=["a:b"], restricted=True, readers=["ann"], occurred_at=MOMENT,
+    )  # fmt: skip
+    assert isinstance(note, SourceInput)
+    assert (note.key, note.kind, note.content, note.occurred_at, note.about) == ("n", "OBSERVATION", "Slow.", MOMENT, ["svc"])
+    assert (note.relevance_scopes, note.restricted, note.readers, note.origin) == (["a:b"], True, ["ann"], Origin(author="ann"))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_the_published_schema_is_that_of_the_code(name: str) -> None:
+    assert json.loads((PUBLISHED / name).read_text(encoding="utf-8")) == line_schema(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "needed"), [("source", FULL, "content"), ("entity", THING, "title"), ("observation", NOTE, "observedAt")]
+)
+def test_the_published_schema_takes_and_refuses_the_same_lines(name: str, full: dict[str, Any], needed: str) -> None:
+    validator = jsonschema.Draft202012Validator(line_schema(f"{name}.schema.json"))
+    assert validator.is_valid(full)
+    assert not validator.is_valid({key: value for key, value in full.items() if key != needed})
+    assert not validator.is_valid(full | {"colour": 1})

@@ -86,6 +86,24 @@ async def test_lines_are_stored_each_by_itself_and_follow_their_file(store: Stor
     assert await values(store, KEYS) == ["x"]
 
 
+async def test_lines_of_entities_and_observations_go_in_and_observations_follow_their_file(store: Store, tmp_path: Path) -> None:
+    note = {"key": "n", "text": "Slow.", "observedAt": "2026-01-01T00:00:00Z", "about": ["svc"], "by": "ann"}
+    things = [{"key": "svc", "type": "service", "title": f"Billing {n}", "attributes": {"n": n}} for n in (1, 2)]
+    write(tmp_path, {"notes.jsonl": json.dumps(note), "things.jsonl": "\n".join(map(json.dumps, things))})
+    report = await ingest(store, tmp_path)
+    assert report.outcomes == {Outcome.CREATED: 2, Outcome.UPDATED: 1}
+    assert await values(store, "select title from entity where kind = 'THING'") == ["Billing 2"]
+    assert await values(store, "select predicate from fact") == ["about"]
+    assert await rows(store, "select author, connector, uri from source") == [
+        ("ann", "folder", f"file://{tmp_path}/notes.jsonl#n")
+    ]
+    assert (await ingest(store, tmp_path)).outcomes[Outcome.CREATED] == 0
+    (tmp_path / "notes.jsonl").unlink()
+    (tmp_path / "things.jsonl").unlink()
+    assert (await ingest(store, tmp_path, sync=True)).removed == ["n"]
+    assert await values(store, KEYS) == ["svc"], "an entity without a text has no origin to follow"
+
+
 async def test_a_single_file_has_its_name_as_key_and_its_folder_as_origin(store: Store, tmp_path: Path) -> None:
     write(tmp_path, {"один файл.md": "раз", "два.md": "два"})
     await ingest(store, tmp_path / "один файл.md")
