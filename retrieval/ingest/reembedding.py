@@ -83,7 +83,7 @@ class Amount:
 
 @dataclass(slots=True)
 class Failures:
-    """Fragments that the new model did not take, with the reason, and how often in a row nothing came of a batch."""
+    """Fragments that the new model did not take in a walk, with the reason, and how often in a row nothing came of a batch."""
 
     reasons: dict[tuple[int, int], str] = field(default_factory=dict)
     in_a_row: int = 0
@@ -170,7 +170,8 @@ async def abandon(database: Database) -> bool:
 async def fill(store: Store, embedding: Embedding, failures: Failures, on_progress: Progress) -> None:
     """Walk all fragments again and again until a walk makes next to nothing, and what was refused was refused again."""
     while True:
-        made, after = 0, (-1, -1)
+        made, after, before = 0, (-1, -1), set(failures.reasons)
+        failures.reasons.clear()
         async with store.database.reading() as connection:
             done, fragments = await connection.fetchrow(COUNT)
         while True:
@@ -182,7 +183,7 @@ async def fill(store: Store, embedding: Embedding, failures: Failures, on_progre
             after = rows[-1]["ns"], rows[-1]["fragment_id"]
             for ns in sorted({row["ns"] for row in rows}):
                 made += await embed(store, embedding, ns, [row["fragment_id"] for row in rows if row["ns"] == ns], failures)
-        if made == 0 or (made <= SWITCH_WAITING_MOST and not failures.reasons):
+        if made <= SWITCH_WAITING_MOST and failures.reasons.keys() == before:
             return
 
 
@@ -197,8 +198,6 @@ async def embed(store: Store, embedding: Embedding, ns: int, fragments: list[int
         made = await make_missing(store, embedding.embedder, waiting, {row["digest"] for row in kept})
         refused = {(ns, one.fragment_id): made.failures[one.digest] for one in waiting if one.digest in made.failures}
         if made.vectors or not refused or await answers(embedding.embedder):  # else not these texts are to blame
-            for one in waiting:
-                failures.reasons.pop((ns, one.fragment_id), None)
             failures.reasons.update(refused)
             failures.in_a_row = 0
             return await retried(partial(write, store.database, embedding.model, ns, waiting, made))
@@ -287,20 +286,27 @@ async def finish(database: Database) -> bool:
 
     async def write() -> bool:
         async with impatient(database) as connection:
-            if not await connection.fetchval("select to_regclass('fragment_vector_former') is not null"):
-                return False
-            await connection.execute(statement("drop_vectors_of_former_models"))
-            await connection.execute("drop table fragment_vector_former")
+            await connection.execute("drop table if exists fragment_vector_former")
             return True
 
+    if not await has_former(database):
+        return False
+    async with database.writing() as connection:  # much to do: once, and before anybody has to wait for the table
+        await connection.execute("set local statement_timeout = 0")
+        await connection.execute(statement("drop_vectors_of_former_models"))
     return await patiently(write)
+
+
+async def has_former(database: Database) -> bool:
+    """Whether the table of the model from before a switch is still there."""
+    async with database.reading() as connection:
+        return bool(await connection.fetchval("select to_regclass('fragment_vector_former') is not null"))
 
 
 async def finish_after_another(database: Database, holder: str) -> bool:
     """Do the same for a process that was killed between the switch and its end."""
-    async with database.reading() as connection:
-        if not await connection.fetchval("select to_regclass('fragment_vector_former') is not null"):
-            return False
+    if not await has_former(database):
+        return False
     if not await take_lease(database, LEASE, holder, REEMBEDDING_LEASE_SECONDS):
         return False
     async with holding(database, LEASE, holder, REEMBEDDING_LEASE_SECONDS):

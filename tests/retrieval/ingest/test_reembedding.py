@@ -7,6 +7,7 @@ import multiprocessing
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -494,3 +495,55 @@ async def let_lapse(store: Store) -> None:
         await asyncio.sleep(0.02)
     async with store.database.writing() as connection:
         await connection.execute("update lease set held_until = now() - interval '1 s'")
+
+
+async def test_a_refused_text_is_told_though_others_never_stop_writing(store: Store) -> None:
+    await fill(store, 6)
+    both, other = with_other(store)
+    other.poison = "слово3"
+    embed, number = other.embed_passages, count()
+
+    async def while_others_write(texts: Sequence[str]) -> Vectors:
+        if len(texts) == 1 and other.poison in texts[0]:
+            await put(store, f"new{next(number)}", "свежее")
+        return await embed(texts)
+
+    other.embed_passages = while_others_write  # type: ignore[method-assign]
+    with pytest.raises(Conflict, match="1 fragments were refused"):
+        await asyncio.wait_for(reembed(both, other, quiet), 30)
+
+
+async def test_a_refused_text_that_is_deleted_meanwhile_stops_nothing(store: Store) -> None:
+    await fill(store, 6)
+    both, other = with_other(store)
+    other.poison = "слово3"
+    embed = other.embed_passages
+
+    async def until_it_is_gone(texts: Sequence[str]) -> Vectors:
+        if len(texts) == 1 and other.poison in texts[0]:
+            await delete_entity(store.database, ADMIN, DOCS, "d3")
+        return await embed(texts)
+
+    other.embed_passages = until_it_is_gone  # type: ignore[method-assign]
+    assert (await reembed(both, other, quiet)).name == OTHER
+    assert await check_vectors(store, other) == 5
+
+
+async def test_vectors_of_the_former_model_are_forgotten_though_a_long_reader_keeps_their_table(
+    store: Store, base_url: str
+) -> None:
+    await fill(store)
+    both, other = with_other(store)
+    connection = await asyncpg.connect(base_url)
+    reading = connection.transaction()
+    await reading.start()
+    await connection.execute("lock table fragment in access share mode")
+    task = asyncio.create_task(reembed(both, other, quiet))
+    async with asyncio.timeout(20):
+        while await values_of_one(store, "select count(*) from vector_cache where model_number = 1"):
+            await asyncio.sleep(0.05)
+    assert "fragment_vector_former" in await values(store, TABLES)
+    await reading.rollback()
+    await connection.close()
+    await task
+    assert await values(store, TABLES) == ["fragment_vector"]
