@@ -103,8 +103,8 @@ async def refresh_plans(database: Database) -> None:
     async with database.writing() as connection:
         await connection.execute("set local statement_timeout = 0")
         await connection.execute(
-            "analyze entity, edge, fragment, fragment_lexemes, word_statistics, fragment_statistics, namespace_statistics, "
-            "acl_grant"
+            "analyze entity, fact, fact_place, edge, fragment, fragment_lexemes, word_statistics, fragment_statistics, "
+            "namespace_statistics, acl_grant"
         )
         if await connection.fetchval("select to_regclass('fragment_vector') is not null"):
             await connection.execute("analyze fragment_vector")
