@@ -164,7 +164,9 @@ async def abandon(database: Database) -> bool:
             return True
 
     async with leased(database):
-        return await patiently(write)
+        begun = await patiently(write)
+        await forget_others(database)
+        return begun
 
 
 async def fill(store: Store, embedding: Embedding, failures: Failures, on_progress: Progress) -> None:
@@ -291,10 +293,15 @@ async def finish(database: Database) -> bool:
 
     if not await has_former(database):
         return False
-    async with database.writing() as connection:  # much to do: once, and before anybody has to wait for the table
-        await connection.execute("set local statement_timeout = 0")
-        await connection.execute(statement("drop_vectors_of_former_models"))
+    await forget_others(database)  # so that one who is killed in between comes here again
     return await patiently(write)
+
+
+async def forget_others(database: Database) -> None:
+    """Forget what is kept of other models: much at once, so in a transaction in which nobody waits for anybody."""
+    async with database.writing() as connection:
+        await connection.execute("set local statement_timeout = 0")
+        await connection.execute(statement("forget_other_models"))
 
 
 async def has_former(database: Database) -> bool:

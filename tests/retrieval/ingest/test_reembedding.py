@@ -547,3 +547,23 @@ async def test_vectors_of_the_former_model_are_forgotten_though_a_long_reader_ke
     await connection.close()
     await task
     assert await values(store, TABLES) == ["fragment_vector"]
+
+
+async def test_giving_up_touches_no_vector_before_its_table_can_go(store: Store, base_url: str) -> None:
+    await fill(store)
+    both, other = with_other(store)
+    await reembed_until_filled(both, other)
+    connection = await asyncpg.connect(base_url)
+    reading = connection.transaction()
+    await reading.start()
+    await connection.execute("lock table fragment in access share mode")
+    task = asyncio.create_task(abandon(store.database))
+    waits = "select count(*) from pg_locks where not granted"
+    async with asyncio.timeout(20):
+        while not await values_of_one(store, waits):
+            await asyncio.sleep(0.02)
+    assert await values_of_one(store, "select count(*) from vector_cache where xmax <> 0") == 0, "while writers wait"
+    await reading.rollback()
+    await connection.close()
+    assert await task
+    assert await values(store, "select distinct model_number from vector_cache") == [1]
