@@ -64,7 +64,8 @@ def ingest_command(
     """Put the file or folder PATH into a namespace: Markdown, HTML, text and JSON Lines.
 
     The key of a file is its path inside the folder. What has not changed is left alone. --kind and --type are for files; lines
-    of JSON Lines say theirs.
+    of JSON Lines say theirs. A line with `content` is a source (a conversation of kind EPISODE), one with `text` an observation,
+    one with neither an entity; `contextql facts load` takes facts.
     """
     restricted = True if readers and restricted is None else restricted
     shape = Shape(kind.upper(), type_, source_path, restricted, tuple(readers) or None)

@@ -144,3 +144,18 @@ def test_sigterm_gives_back_what_was_being_embedded(
     provider.faults.hang = False
     report = run("ingest", folder, "-n", "handbook", "--json").json
     assert (report["outcomes"]["UNCHANGED"], report["pendingEmbeddings"]) == (2, 0)
+
+
+def test_a_text_an_entity_or_all_that_speaks_of_it_is_deleted(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "team.jsonl").write_text(
+        '{"key": "ann", "type": "person", "title": "Ann"}\n'
+        '{"key": "n1", "text": "Ann is away.", "observedAt": "2026-01-01T00:00:00Z", "about": ["ann"]}\n'
+        '{"key": "page", "content": "About [Ann](ann)."}\n'
+    )
+    assert ingest(run, tmp_path).json["outcomes"]["CREATED"] == 3
+    assert run("delete", "page", "-n", "handbook", "--text").out == "Deleted text of page: 1 sources, 1 fragments, 1 facts.\n"
+    assert "There is no text of page" in run("delete", "page", "-n", "handbook", "--text").sentence
+    assert run("delete", "page", "-n", "handbook").out == "Deleted page: 1 entities.\n"
+    assert "give one of them" in run("delete", "ann", "-n", "handbook", "--text", "--erase").sentence
+    counts = run("delete", "ann", "-n", "handbook", "--erase", "--json").json["counts"]
+    assert (counts["entities"], counts["observations"], counts["fragments"]) == (1, 1, 1)
