@@ -9,9 +9,12 @@ import rich_click as click
 from app.cli.ask import ask_command
 from app.cli.bench import bench_command
 from app.cli.command import Invocation
+from app.cli.delete import delete_command
 from app.cli.demo import demo_command
 from app.cli.doctor import doctor_command
+from app.cli.domain import domain
 from app.cli.evaluation import eval_command
+from app.cli.facts import facts
 from app.cli.grant import grant
 from app.cli.ingest import ingest_command
 from app.cli.migrate import migrate_command
@@ -32,8 +35,8 @@ cli = click.RichGroup(
     epilog="Example: contextql demo",
 )
 for one in (
-    demo_command, serve_command, ask_command, ingest_command, namespace, principal, grant, token, migrate_command,
-    worker_command, reembed_command, eval_command, bench_command, schema_command, doctor_command,
+    demo_command, serve_command, ask_command, ingest_command, facts, delete_command, namespace, domain, principal, grant, token,
+    migrate_command, worker_command, reembed_command, eval_command, bench_command, schema_command, doctor_command,
 ):  # fmt: skip
     cli.add_command(one)
 

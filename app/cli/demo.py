@@ -18,6 +18,8 @@ from app.cli.running import run
 from app.config import Settings, unknown_variables
 from app.demo.corpus import namespace_of
 from app.demo.loading import READER, load_corpus, reader_token
+from app.demo.team import NAMESPACE as TEAM
+from app.demo.team import load_team
 from app.serving import address_of, listen, serve
 from retrieval.store import Store
 
@@ -38,7 +40,7 @@ FOREIGN = '{ search(question: "upload", namespaces: ["fastapi-en"]) { hits { sco
 
 @command("demo", example="contextql demo")
 def demo_command() -> None:
-    """Load the FastAPI documentation in Russian and English, serve it, and print three things to try.
+    """Load the FastAPI documentation in Russian and English and a software team over time, serve them, print what to try.
 
     The database is an embedded PostgreSQL in CB_DATA_DIR unless CB_DATABASE_URL names another. Whoever reaches the port from
     this machine is the administrator. The second start takes seconds.
@@ -73,6 +75,8 @@ async def load(store: Store) -> None:
     with progress_bar() as bar:
         changed = await load_corpus(store, lambda name, done, total: advance(bar, tasks, name, done, total))
     note(f"{changed} pages loaded." if changed else "All pages are there already.")
+    if await load_team(store):
+        note(f"The example of a software team is loaded into {TEAM}.")
 
 
 def advance(bar: Progress, tasks: dict[str, TaskID], name: str, done: int, total: int) -> None:
@@ -92,7 +96,7 @@ def things_to_try(address: str, token: str, file: Path) -> list[str]:
     body = orjson.dumps({"query": FOREIGN}).decode()
     return [
         "",
-        f"ContextQL serves {address}/graphql with {namespace_of('ru')} and {namespace_of('en')}. Three things to try:",
+        f"ContextQL serves {address}/graphql with {namespace_of('ru')}, {namespace_of('en')} and {TEAM}. Three things to try:",
         "",
         "1. Ask in GraphiQL: open this link and press the play button",
         f"   {address}/graphql?query={quote(QUERY, safe='')}",

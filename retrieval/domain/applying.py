@@ -107,19 +107,19 @@ async def every_break(connection: Connection, ns: int, domain: Domain) -> AsyncI
     most, declared = PACK_PROBLEMS_SHOWN + 1, sorted(domain.predicates)
     for row in await connection.fetch(statement("undeclared_types"), ns, sorted(domain.types), most):
         example = row["example"][:100]
-        yield f"{row['n']:,} things have the type {row['type'][:100]!r}, which is not declared, such as {example!r}"
+        yield f"things of type {row['type'][:100]!r}, which is not declared ({row['n']:,}, such as {example!r})"
     for row in await connection.fetch(statement("undeclared_predicates"), ns, [*declared, *BUILT_IN], most):
-        yield f"{row['n']:,} facts have the predicate {row['predicate'][:100]!r}, which is not declared"
+        yield f"facts {row['predicate'][:100]!r}, which is not declared ({row['n']:,})"
     valued = set()
     for row in await connection.fetch(statement("ends_of_facts"), ns, declared):
         try:
             domain.check_ends(row["predicate"], row["subject_type"], row["object_type"])
         except BadInput as error:
-            yield f"{row['n']:,} facts {row['predicate']}, such as of {row['example'][:100]!r}: {error.message}"
+            yield f"facts {row['predicate']} ({row['n']:,}, such as of {row['example'][:100]!r}): {error.message}"
         else:
             valued |= {row["predicate"]} if row["object_type"] is None else set()
     async for row in connection.cursor(statement("values_of_facts"), ns, sorted(valued)):
         try:
             check_value(row["predicate"], domain.predicates[row["predicate"]], row["value"])
         except BadInput as error:
-            yield f"{row['n']:,} facts {row['predicate']} hold {str(row['value'])[:100]}: {error.message}"
+            yield f"facts {row['predicate']} that hold {str(row['value'])[:100]!r} ({row['n']:,}): {error.message}"

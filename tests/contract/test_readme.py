@@ -14,6 +14,7 @@ import pytest
 from graphql import parse, validate
 
 from app.demo.corpus import LANGUAGES, TITLES, namespace_of, pages
+from app.demo.team import load_team
 from retrieval.administration.grants import grant
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, upsert_principal
@@ -45,6 +46,7 @@ async def demo(url: str) -> AsyncIterator[tuple[Store, str]]:
             for page in pages(language):
                 if page.key in PAGES:
                     await ingest_source(store.database, store.base, ADMIN, name, page)
+        await load_team(store)
         for ns in await values(store, "select ns from namespace"):
             await connect_links(store.database, ns)
             await refresh_statistics(store.database, ns)

@@ -60,12 +60,22 @@ def test_both_languages_answer_as_soon_as_it_is_ready(demo: Running, question: s
 
 
 def test_everything_has_its_vector_from_the_shipped_files(demo: Running) -> None:
-    query = "{ knowledge { pendingEmbeddings namespaces { name entityCount fragmentCount factCount } } }"
+    counted = "pendingEmbeddings namespaces { name entityCount fragmentCount factCount }"
+    query = f'{{ knowledge(namespaces: ["fastapi-ru", "fastapi-en"]) {{ {counted} }} }}'
     knowledge = demo.ask(query).json()["data"]["knowledge"]
     assert knowledge["pendingEmbeddings"] == 0
     counts = {one["name"]: one for one in knowledge["namespaces"]}
     assert {name: one["entityCount"] for name, one in counts.items()} == {"fastapi-ru": 123, "fastapi-en": 123}
     assert all(one["fragmentCount"] > 1_000 and one["factCount"] > 100 for one in counts.values())
+
+
+def test_the_team_over_time_is_there(demo: Running) -> None:
+    query = """{ entity(namespace: "team", key: "PAY-101") {
+        facts(predicates: ["assigned_to"], asOf: "2026-09-%sT00:00:00Z") { nodes { object { key } } } } }"""
+    assert "The example of a software team is loaded into team." in demo.text
+    for day, key in (("06", "person/boris"), ("20", "person/ann")):
+        found = demo.ask(query % day).json()["data"]["entity"]["facts"]["nodes"]
+        assert [fact["object"]["key"] for fact in found] == [key]
 
 
 def test_for_the_reader_the_other_language_does_not_exist(demo: Running, data_dir: Path) -> None:
