@@ -20,7 +20,6 @@ from graphql import (
     is_list_type,
     is_object_type,
 )
-from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 
@@ -104,12 +103,7 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
         left: dict[str, Any] = {}
         results: dict[str, Any] = {}
         for name, details, plain in self._plan(parent_type, grouped_field_set):
-            value = NOT_PLAIN
-            if plain is not None:
-                if plain.kind is None:
-                    value = plain.leaf(source_value)
-                else:
-                    value = self._object(plain, parent_type, source_value, Path(path, name, parent_type.name), details)
+            value = NOT_PLAIN if plain is None else self._value(plain, source_value, details)
             results[name] = value
             if value is NOT_PLAIN:
                 left[name] = details
@@ -123,17 +117,19 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
     async def _merged_later(self, results: dict[str, Any], rest: Any) -> dict[str, Any]:
         return merged(results, await rest)
 
-    def _object(self, plain: PlainField, parent: GraphQLObjectType, source: Any, path: Path, details: Any) -> Any:
-        """The answer for a plain object; NOT_PLAIN when one of its own fields is not there at once or fails."""
+    def _value(self, plain: PlainField, source: Any, details: Any) -> Any:
+        """The answer for a plain field; NOT_PLAIN when it, or a field of an object, is not there at once or fails."""
+        if plain.kind is None:
+            return plain.leaf(source)
         value = plain.object(source)
-        if value is NOT_PLAIN or plain.kind is None:
+        if value is NOT_PLAIN:
             return NOT_PLAIN
         fields = self.collect_subfields(plain.kind, details).grouped_field_set
         answer: dict[str, Any] = {}
         for name, inner, own in self._plan(plain.kind, fields):
             if own is None:
                 return NOT_PLAIN
-            answer[name] = own.leaf(value) if own.kind is None else self._object(own, plain.kind, value, path, inner)
+            answer[name] = self._value(own, value, inner)
             if answer[name] is NOT_PLAIN:
                 return NOT_PLAIN
         return answer
@@ -191,7 +187,7 @@ def reading(field: GraphQLField) -> Read | None:
     resolver = definition.base_resolver
     if resolver is None:
         return attrgetter(definition.python_name)
-    first, *others = signature(resolver.wrapped_func).parameters.values()
-    hangs_on_value = first.name == "root" and all(other.default is not Parameter.empty for other in others)
+    needed = [one.name for one in signature(resolver.wrapped_func).parameters.values() if one.default is Parameter.empty]
+    hangs_on_value = needed == ["root"]
     function: Read = resolver.wrapped_func
     return function if hangs_on_value and not definition.is_async else None

@@ -40,6 +40,10 @@ def twice(root: Any, times: int = 2) -> int:
     return int(root.number) * times
 
 
+def always() -> int:
+    return 7
+
+
 async def waited(root: Any) -> int:
     await asyncio.sleep(0)
     return int(root.number)
@@ -56,6 +60,7 @@ class Thing:
     tags: list[str]
     inner: Inner | None
     twice: int = strawberry.field(resolver=twice)
+    always: int = strawberry.field(resolver=always)
     waited: int = strawberry.field(resolver=waited)
 
 
@@ -81,7 +86,7 @@ class Query:
 
 
 ALL = """{ thing { again: number number needed maybe flag ratio color tags inner { name other: name } __typename
-    twice four: twice(times: 4) waited } }"""
+    twice four: twice(times: 4) always waited } }"""
 
 
 def test_fields_that_hang_on_their_value_alone_take_the_short_way() -> None:
