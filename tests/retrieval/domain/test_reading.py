@@ -107,7 +107,12 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     assert [line for line, *_ in found] == [2, 9, 12]
 
 
-@pytest.mark.parametrize("value", [None, [], "team", 3, {"name": "a"}, {"types": {"a": {}} | {str(n): 1 for n in range(2_000)}}])
+HALF = {"name": "a", "version": "1.0.0", "types": {"a": {}}, "title": "\ud800"}
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], "team", 3, {"name": "a"}, HALF, {"types": {"a": {}} | {str(n): 1 for n in range(2_000)}}]
+)
 def test_a_value_that_is_no_pack_is_refused(value: Any) -> None:
     with pytest.raises(BadPack):
         pack_of(value)
