@@ -91,7 +91,7 @@ class Failures:
 
 async def amount(database: Database) -> Amount:
     """How much there is to do; changes nothing."""
-    async with database.snapshot(60) as connection:
+    async with database.snapshot() as connection:
         row = await connection.fetchrow(statement("reembedding_work"))
         done = 0
         if (await models_of(connection)).following is not None:
