@@ -298,10 +298,14 @@ async def finish(database: Database) -> bool:
 
 
 async def forget_others(database: Database) -> None:
-    """Forget what is kept of other models: much at once, so in a transaction in which nobody waits for anybody."""
-    async with database.writing() as connection:
-        await connection.execute("set local statement_timeout = 0")
-        await connection.execute(statement("forget_other_models"))
+    """Forget what is kept of other models: much at once, so in a transaction of its own, which holds no table."""
+
+    async def write() -> None:
+        async with database.writing() as connection:
+            await connection.execute("set local statement_timeout = 0")
+            await connection.execute(statement("forget_other_models"))
+
+    await retried(write)  # writers mark the vectors of former texts meanwhile
 
 
 async def has_former(database: Database) -> bool:
