@@ -18,6 +18,7 @@ from retrieval.store import Store
 from tests.contract import lists
 from tests.contract.asking import literal, some_words, text
 from tests.contract.checking import Checks
+from tests.contract.noting import Notes
 from tests.contract.oracle import View
 from tests.contract.probing import Probe, probes
 from tests.fixtures.random_world import CLOCK, LETTERS, TOKEN, Entity, Fragment, Namespace, Principal, Source, World
@@ -131,11 +132,11 @@ class History(Model):
     def __init__(self, stores: Sequence[Store], world: World, seed: int) -> None:
         super().__init__(world, random.Random(seed))
         self.checks = [Checks(store) for store in stores]
-        self.turn = 0
-        self.told: list[str] = []
+        self.turn, self.told = 0, list[str]()
         self.dead: list[str] = []  # tokens that were revoked or went with their principal
         self.gone: list[tuple[Namespace, str]] = []  # keys of entities that were deleted
         self.given: dict[Entity, str] = {}  # sources that were written, as they were sent
+        self.notes = Notes(self)
         everybody = [*world.callers, *world.refused]
         self.callers = self.chance.sample(everybody, min(9, len(everybody)))
         self.warm = {caller.id: self.documents(View(world, caller)) for caller in self.callers}
@@ -143,7 +144,7 @@ class History(Model):
         ways: tuple[tuple[int, Step], ...] = (
             (4, self.role), (4, self.reading), (3, self.members), (2, self.rebirth), (2, self.disable), (1, self.expire),
             (5, self.ingest), (3, self.restrict), (1, self.delete_source), (2, self.delete_entity), (2, self.embed),
-            (1, self.failed_writes), (2, self.rolled_back),
+            (1, self.failed_writes), (2, self.rolled_back), *self.notes.ways,
         )  # fmt: skip
         self.weights, self.steps = zip(*ways, strict=True)
 
@@ -204,6 +205,7 @@ class History(Model):
         """Do one change; then those whom it concerns most look at once, through either store."""
         (way,) = self.chance.choices(self.steps, self.weights)
         self.told.append(await way())
+        await self.notes.follow()
         self.turn += 1
         concerned = [caller for caller in self.callers if self.sight(caller) != self.seen[caller.id]]
         await self.check(self.chance.choice(concerned or self.callers))
