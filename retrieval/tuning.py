@@ -54,6 +54,11 @@ class Tuning:
     graph_starts: int = 20
     graph_hops: int = 3
     graph_most: int = 200
+    # Typed walks (spec 9): anchors, and identifiers taken out of one; steps, hops of a step, new entities of a step
+    typed_anchors: int = 20
+    typed_steps: int = 10
+    typed_depth: int = 5
+    typed_limit: int = 200
 
     # Tools of chat models (spec 10): up to so many namespaces are named to choose from; more would fill a prompt
     tool_names_most: int = 50
@@ -132,7 +137,7 @@ IDEMPOTENCY_SECONDS = 7 * 86_400.0
 PACK_BYTES, PACK_LEVELS = 512 * 1024, 12
 PACK_NAMES_MOST, PACK_ALIASES_MOST = 1_000, 10_000
 PACK_PATTERNS_MOST, PACK_PATTERN_LENGTH, PACK_PATTERN_BYTES = 200, 1_000, 1024 * 1024
-PACK_PROBLEMS_SHOWN, PACK_HINTS_MOST = 20, 100
+PACK_PROBLEMS_SHOWN, PACK_HINTS_MOST, PACK_NAMES_COMPARED = 20, 50, 50
 # Fragments of one statement: keeps parameters of a statement near 2 MB
 FRAGMENTS_PER_STATEMENT = 1_000
 # A write that lost to another one is tried again this often, after 20-40 ms, doubled each time

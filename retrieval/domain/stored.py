@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -35,12 +36,14 @@ async def packs_of(database: Database, caller: Caller, namespace: str) -> tuple[
 async def domain_of(connection: Connection, ns: int) -> Domain:
     """The rules of a namespace, inside a transaction that holds the namespace (`require`): no pack changes before it ends."""
     rows = await connection.fetch(statement("packs"), ns)
-    return domain_of_bodies(tuple(row["body"] for row in rows))
+    return domain_of_bodies(row["body"] for row in rows)
 
 
-@lru_cache(maxsize=64)
-def domain_of_bodies(bodies: tuple[str, ...]) -> Domain:
-    """The rules in the bodies of packs, as they are stored; they were checked when they were applied."""
+def domain_of_bodies(bodies: Iterable[str]) -> Domain:
+    """The rules in the bodies of packs, as they are stored; they were checked when they were applied.
+
+    Made anew each time, because it counts how often it has looked for the nearest name.
+    """
     return Domain(tuple(read_body(body) for body in bodies))
 
 

@@ -125,3 +125,11 @@ def test_hints_for_many_unknown_names_take_a_bounded_time() -> None:
         with pytest.raises(BadInput):
             domain.check_fact(f"predicate_nummer_{number}" * 4, "run", None, 1)
     assert time.process_time() - started < 20
+
+
+def test_the_nearest_of_a_thousand_names_is_found() -> None:
+    names = {
+        f"{word}_of_number_{number}": {"subjects": ["run"], "value": "any"} for number in range(500) for word in ("cost", "size")
+    }
+    with pytest.raises(BadInput, match="did you mean 'size_of_number_417'"):
+        Domain((pack(predicates=names),)).check_fact("sise_of_number_417", "run", None, 1)
