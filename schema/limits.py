@@ -100,9 +100,9 @@ class Guard(SchemaExtension):
             errors = refusals(document, self.limits) or _validated(schema, document, self.limits.errors)
             if not errors:
                 _VALID.keep(schema, context.query, document)
-        context.pre_execution_errors = errors or too_costly(
-            schema, document, context.operation_name, context.variables or {}, self.limits
-        )
+        name = context._provided_operation_name
+        errors = errors or _unnamed(document, name) or too_costly(schema, document, name, context.variables or {}, self.limits)
+        context.pre_execution_errors = errors
         yield
 
 
@@ -196,6 +196,13 @@ def _validated(schema: GraphQLSchema, document: DocumentNode, most: int) -> list
     return errors
 
 
+def _unnamed(document: DocumentNode, name: str | None) -> list[GraphQLError]:
+    if name is not None or len(_operations(document)) < 2:
+        return []
+    message = "The document has several operations; name the one to run in `operationName`."
+    return [GraphQLError(message, extensions={"code": VALIDATION_FAILED})]
+
+
 def _take_note(document: DocumentNode, name: str | None) -> None:
     note, operation = operation_note.get(), _operation(document, name)
     if note is not None and operation is not None:
@@ -205,8 +212,15 @@ def _take_note(document: DocumentNode, name: str | None) -> None:
 
 
 def _operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode | None:
-    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    return next((node for node in operations if name is None or (node.name and node.name.value == name)), None)
+    """The operation of that name; without a name the only one."""
+    operations = _operations(document)
+    if name is None:
+        return operations[0] if len(operations) == 1 else None
+    return next((node for node in operations if node.name and node.name.value == name), None)
+
+
+def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
+    return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
 
 
 class _ValidDocuments:

@@ -59,6 +59,13 @@ def test_an_unknown_operation_name_is_a_request_error(client: httpx.Client) -> N
     assert "data" not in response.json()
 
 
+def test_one_of_several_operations_must_be_named_however_often_it_is_sent(client: httpx.Client) -> None:
+    first, second = (ask(client, "query A { hello } query B { hello }") for _ in range(2))
+    assert codes(first) == codes(second) == ["GRAPHQL_VALIDATION_FAILED"]
+    assert first.json() == second.json()
+    assert "data" not in first.json()
+
+
 def test_get_runs_queries_only(client: httpx.Client, world: World) -> None:
     assert client.get("/graphql", params={"query": "{ hello }"}).json() == {"data": {"hello": "world"}}
     for query in ("mutation { write }", "mutation Named { write }"):
