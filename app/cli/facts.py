@@ -14,6 +14,7 @@ from app.cli.running import run
 from app.config import Settings
 from app.opening import open_store
 from retrieval.administration.rights import local_administrator
+from retrieval.errors import BadInput
 from retrieval.ingest.bulk import refresh_plans
 from retrieval.ingest.fact_loading import Loaded, load_facts
 from retrieval.outcomes import Outcome
@@ -23,7 +24,7 @@ SHOWN = 100
 
 
 @command("load", example="contextql facts load facts.jsonl --namespace team --create-entities thing")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--namespace", "-n", required=True, help="Where to put them.")
 @click.option("--create-namespace", "create", is_flag=True, help="Create the namespace if there is none.")
 @click.option("--create-entities", "type_", metavar="TYPE", help="Make things of this type for keys that have no entity.")
@@ -34,6 +35,8 @@ def load(file: Path, namespace: str, create: bool, type_: str | None, as_json: b
     The same file twice changes nothing. A line that is refused is named, and the others are stored. A line with factId changes
     that fact, with retract as well it retracts it; the ids are in the answer with --json.
     """
+    if not file.is_file():
+        raise BadInput(f"There is no file {file}.")
     loaded = run(lambda settings: load_file(settings, file, namespace, create, type_), embeds=False)
     if as_json:
         print_json(plain(loaded))

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from retrieval.administration.grants import grant
+from retrieval.administration.principals import PrincipalInput, upsert_principals
 from tests.fixtures.desk import Desk
 from tests.fixtures.edges import wrong_edges
-from tests.fixtures.writing import DOCS, rows, values
+from tests.fixtures.world import recorder
+from tests.fixtures.writing import ADMIN, DOCS, rows, values
 
 ASSERT = """mutation($namespace: String!, $facts: [FactInput!]!, $idempotencyKey: String) {
     assertFacts(input: {namespace: $namespace, facts: $facts, idempotencyKey: $idempotencyKey}) {
@@ -267,6 +270,58 @@ async def test_pages_meet_each_fact_once_whatever_is_closed_meanwhile(desk: Desk
 def said_of(node: dict[str, Any]) -> dict[str, str]:
     """Subject and predicate of a fact as it is sent."""
     return {"subject": node["subject"]["key"], "predicate": node["predicate"]}
+
+
+async def test_a_cursor_of_facts_is_good_for_its_caller_and_its_list_only(desk: Desk) -> None:
+    await entities(desk, "s", "o")
+    await assert_facts(desk, *({"subject": "s", "predicate": "p", "value": number, "statedIn": ["o"]} for number in range(3)))
+    await upsert_principals(desk.store.database, ADMIN, [PrincipalInput("ann", "USER", None)])
+    await grant(desk.store.database, ADMIN, "ann", DOCS)
+    ann = await desk.token("ann")
+    given = {"key": "s", "predicates": None, "direction": "OUT", "asOf": MAY, "knownAt": None, "first": 1}
+    after = (await desk.ask(FACTS, **given, after=None))["entity"]["facts"]["pageInfo"]["endCursor"]
+    assert (await desk.ask(FACTS, **given, after=after))["entity"]["facts"]["nodes"]
+    assert await refused(desk, FACTS, ann, **given, after=after) == "BAD_CURSOR"
+    for other in (
+        {"direction": "BOTH"},
+        {"predicates": ["p"]},
+        {"asOf": JUNE},
+        {"knownAt": "2999-01-01T00:00:00Z"},
+        {"key": "o"},
+    ):
+        assert await refused(desk, FACTS, **given | other, after=after) == "BAD_CURSOR", other
+    stated = 'query($after: String) { source(namespace: "docs", key: "o") { statedFacts(first: 2, after: $after) { %s } } }'
+    first = (await desk.ask(stated % "nodes { value } pageInfo { endCursor }"))["source"]["statedFacts"]
+    rest = await desk.ask(stated % "nodes { value }", after=first["pageInfo"]["endCursor"])
+    assert [node["value"] for node in (*first["nodes"], *rest["source"]["statedFacts"]["nodes"])] == [0, 1, 2]
+    assert await refused(desk, stated % "nodes { value }", ann, after=first["pageInfo"]["endCursor"]) == "BAD_CURSOR"
+
+
+async def refused(desk: Desk, query: str, token: str | None = None, **variables: Any) -> str:
+    """The code of the one error of an answer."""
+    (error,) = (await desk.send(query, token, **variables)).json()["errors"]
+    return str(error["extensions"]["code"])
+
+
+async def test_forty_entities_with_their_facts_run_as_many_statements_as_two(desk: Desk) -> None:
+    keys = [f"k{number:02}" for number in range(40)]
+    await entities(desk, *keys)
+    await single(desk, "next")
+    pairs = list(zip(keys, keys[1:] + keys[:1], strict=True))
+    facts = [{"subject": one, "predicate": "next", "object": other, "statedIn": [other]} for one, other in pairs]
+    await assert_facts(desk, *facts, *({"subject": one, "predicate": "next", "value": 1} for one in keys))
+    document = """query($first: Int!) { entities(first: $first) { nodes { key facts { totalCount nodes {
+        predicate subject { key } object { key } conflict conflictsWith { value } provenance { kind key } } }
+        source { statedFacts { totalCount nodes { predicate } } } } } }"""
+    costs = []
+    for first in (2, 40):
+        recorder(desk.store).forget()
+        nodes = (await desk.ask(document, first=first))["entities"]["nodes"]
+        assert [len(node["facts"]["nodes"]) for node in nodes] == [3] * first
+        assert all(fact["conflict"] for node in nodes for fact in node["facts"]["nodes"])
+        costs.append(recorder(desk.store).counted)
+    assert all(count <= costs[0][name] for name, count in costs[1].items())
+    assert costs[1]["facts_of"] == costs[1]["facts_of_counted"] == costs[1]["facts_in_conflict"] == costs[1]["facts_stated"] == 1
 
 
 async def test_neighbours_and_the_facts_to_them_are_those_of_the_instant(desk: Desk) -> None:
