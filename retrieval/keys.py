@@ -11,8 +11,15 @@ from typing import Literal
 from retrieval.errors import BadInput
 from retrieval.text import blank, strict
 
-Kind = Literal["entity", "fragment", "source", "fact"]
-LETTERS: dict[Kind, str] = {"entity": "e", "fragment": "f", "source": "s", "fact": "a"}
+Kind = Literal["entity", "fragment", "source", "fact", "version", "unversioned"]
+LETTERS: dict[Kind, str] = {
+    "entity": "e",
+    "fragment": "f",
+    "source": "s",
+    "fact": "a",
+    "version": "v",
+    "unversioned": "u",
+}
 KINDS = {letter: kind for kind, letter in LETTERS.items()}
 
 

@@ -25,6 +25,8 @@ from retrieval.search import Search
 from retrieval.stage import Work, stage
 from retrieval.store import Store
 from retrieval.subgraph import GraphQuestion, Subgraph, starts_in
+from retrieval.typed.context import TypedContext
+from retrieval.typed.question import TypedQuestion, spaces_of
 
 
 class Session:
@@ -42,6 +44,7 @@ class Session:
         self._readers: dict[tuple[int, ...], Reader] = {}
         self._searches: dict[Question, Search] = {}
         self._subgraphs: dict[GraphQuestion, Subgraph] = {}
+        self._typed: dict[TypedQuestion, TypedContext] = {}
         self._listings: dict[ListQuestion, Listing] = {}
         self._countings: dict[Aggregation, Counting] = {}
         self._vectors: Loader[tuple[Model, str], VectorValues] = Loader(self.work, self._embed)
@@ -134,6 +137,16 @@ class Session:
         run = self._subgraphs.get(asked)
         if run is None:
             run = self._subgraphs[asked] = Subgraph(self, asked, starts_in(asked, spaces, named))
+        return run
+
+    async def typed(self, asked: TypedQuestion) -> TypedContext:
+        """The run of a typed walk; equal ones share one. Raises `NamespaceNotFound`, `BadInput`, before anything is walked."""
+        spaces = await self.spaces(asked.namespaces)
+        named = await self.spaces(one.namespace for one in asked.anchors if one.namespace is not None)
+        run = self._typed.get(asked)
+        if run is None:
+            run = self._typed[asked] = TypedContext(self, asked, spaces, spaces_of(asked, spaces, named))
+        await run.checked
         return run
 
     async def knowledge(self, names: Iterable[str] | None) -> Knowledge:

@@ -19,6 +19,8 @@ from retrieval.question import Question, make_question
 from retrieval.search import Search as SearchRun
 from retrieval.subgraph import Subgraph as SubgraphRun
 from retrieval.subgraph import make_graph_question
+from retrieval.typed.context import TypedContext as TypedRun
+from retrieval.typed.question import make_typed_question
 from schema.aggregate import Aggregate
 from schema.entity import Entity, EntityConnection, Fact, Node
 from schema.enums import DateField, Dimension, Direction, EntityOrder, Locale, Metric, Primitive, RecallBudget
@@ -27,6 +29,7 @@ from schema.inputs import EntityFilter, FragmentFilter, FusionInput
 from schema.knowledge import Knowledge, Viewer
 from schema.search import Recall, Search
 from schema.source import Source
+from schema.typed import TraverseStep, TypedAnchorInput, TypedContext
 
 QuestionText = Annotated[str, strawberry.argument(description="What you are looking for, up to 10,000 characters.")]
 K = Annotated[int, strawberry.argument(description="How many results, 1 to 50.")]
@@ -49,6 +52,11 @@ GraphHops = Annotated[int, strawberry.argument(description="How far to go, 1 to 
 Predicates = Annotated[list[str] | None, strawberry.argument(description="Predicates to follow; left out: all.")]
 Way = Annotated[Direction, strawberry.argument(description="Which way to follow facts.")]
 Limit = Annotated[int, strawberry.argument(description="How many entities at most, 1 to 200.")]
+Anchors = Annotated[list[TypedAnchorInput], strawberry.argument(description="Where to start, up to 20.")]
+Traverse = Annotated[list[TraverseStep], strawberry.argument(description="The steps in their order, up to 10.")]
+Semantic = Annotated[
+    bool, strawberry.argument(description="Whether an anchor that nothing else resolves is looked for by meaning.")
+]
 InNamespace = Annotated[str, strawberry.argument(description="The namespace.")]
 Key = Annotated[str, strawberry.argument(description="The key of the entity.")]
 FactId = Annotated[strawberry.ID, strawberry.argument(description="An id that `Fact.factId` gave.")]
@@ -178,6 +186,29 @@ class Query:
             as_of=as_of,
         )
         return await info.context.graph(asked)
+
+    @strawberry.field(
+        description="Walk step by step along the predicates of domain packs, as things were at an instant, without any ranking.",
+        graphql_type=TypedContext | None,
+    )
+    async def typed_context(
+        self,
+        info: Info,
+        anchors: Anchors,
+        traverse: Traverse,
+        namespaces: Namespaces = None,
+        as_of: AsOf = None,
+        allow_semantic: Semantic = False,
+    ) -> TypedRun:
+        asked = make_typed_question(
+            info.context.store.tuning,
+            [one.plain() for one in anchors],
+            [one.plain() for one in traverse],
+            namespaces=namespaces,
+            as_of=as_of,
+            allow_semantic=allow_semantic,
+        )
+        return await info.context.typed(asked)
 
     @strawberry.field(description="The entity with a key, in one namespace.", graphql_type=Entity | None)
     async def entity(self, info: Info, namespace: InNamespace, key: Key) -> records.Entity | None:

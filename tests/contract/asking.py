@@ -32,6 +32,7 @@ def documents(view: View, seed: int) -> Iterator[str]:
     yield listed(view, chance, spaces)
     yield counted(view, chance, spaces)
     yield walked(view, chance, spaces)
+    yield typed(view, chance)
     if view.spaces:
         yield over_time(view, chance)
     given = f"question: {text(question(view, chance, k=4))}, budget: LOW, locale: RU"
@@ -159,6 +160,34 @@ def walked(view: View, chance: random.Random, spaces: list[str]) -> str:
     return "{ " + " ".join(parts) + " }"
 
 
+def typed(view: View, chance: random.Random) -> str:
+    """Typed walks over facts that hang together, from things seen, hidden, missing and of another type."""
+    avoid = frozenset({*AROUND, "Entity.source", "SourceCard.source"})
+    fields = selection(api()._schema, "TypedContext", 2, avoid=avoid)
+    items = f"{{ sections {selection(api()._schema, 'TypedSection', 2, avoid=avoid)} }}"
+    asked = [f"typedContext({typed_walk(view.world, chance)}) {chance.choice((fields, items))}" for _ in range(6)]
+    return "{ " + " ".join(f"t{number}: {one}" for number, one in enumerate(asked)) + " }"
+
+
+def typed_walk(world: World, chance: random.Random) -> str:
+    """Arguments of a typed walk: a way over facts that meet, in steps that may also look back, and some others."""
+    edges = [fact for fact in world.facts if fact.object is not None]
+    near = chance.choice(edges).subject
+    anchors, steps = [near, *chance.sample(world.entities, 2)], []
+    for _ in range(chance.choice((1, 2, 3, 4))):
+        fact = chance.choice([one for one in edges if near in (one.subject, one.object)] or edges)
+        ways = chance.choice(("", ", direction: BOTH", f", direction: {'OUT' if fact.subject is near else 'IN'}"))
+        ways += chance.choice(("", f", depth: {chance.choice((1, 2, 5))}")) + f", limit: {chance.choice((1, 2, 9))}"
+        steps.append(f"{{relation: {text(fact.predicate)}{ways}{chance.choice(('', ', from: PREVIOUS', ', from: PREVIOUS'))}}}")
+        near = fact.object if fact.subject is near and fact.object else fact.subject
+    kinds = [chance.choice((one.type, one.type, one.type, "page", "nothing")) for one in anchors]
+    named = [f"{{kind: {text(kind)}, value: {text(one.key)}}}" for kind, one in zip(kinds, anchors, strict=True)]
+    named.append(f'{{kind: "page", value: {text(NEVER)}}}')
+    given = f"anchors: [{', '.join(named)}], traverse: [{', '.join(steps)}]"
+    moments = [moment for fact in chance.choices(edges, k=4) for moment in (fact.valid_from, fact.valid_to) if moment]
+    return given + chance.choice(("", "", f", asOf: {text(chance.choice([CLOCK, *moments]).isoformat())}"))
+
+
 def over_time(view: View, chance: random.Random) -> str:
     """Facts around things, stated in things and by id, at the edges of their intervals and of the record."""
     facts, parts = [fact for fact in view.world.facts if view.sees(fact.subject.space)], []
@@ -187,7 +216,7 @@ def moments(facts: list[Fact], chance: random.Random) -> str:
     ends = [moment for fact in facts for moment in (fact.valid_from, fact.valid_to) if moment]
     given = f"first: {chance.choice((1, 2, 5))}, direction: {chance.choice(('IN', 'OUT', 'BOTH', 'BOTH'))}"
     given += chance.choice(("", f", asOf: {text(chance.choice([CLOCK, *ends]).isoformat())}")) + known(facts, chance)
-    predicates = [fact.predicate for fact in chance.sample(facts, max(1, len(facts) * 2 // 3))]
+    predicates = [fact.predicate for fact in chance.sample(facts, max(1, min(100, len(facts) * 2 // 3)))]
     return given + chance.choice(("", "", f", predicates: {text(predicates)}", ", predicates: []"))
 
 

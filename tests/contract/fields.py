@@ -21,7 +21,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from tests.contract import by_entity, lists, oracle, over_time, searching, walks
+from tests.contract import by_entity, lists, oracle, over_time, searching, typed, walks
 from tests.contract.oracle import View, public_id
 from tests.contract.searching import Run
 from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
@@ -92,6 +92,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "entities": lambda v, _, **given: entities(v, **given),
         "aggregate": lambda v, _, **given: lists.counted(v, **given),
         "graph": lambda v, _, **given: walks.walked(v, **given),
+        "typedContext": lambda v, _, **given: typed.walked(v, **given),
         "entity": lambda v, _, namespace, key: v.entity(namespace, key),
         "source": lambda v, _, namespace, key: source_of(v, namespace, key),
         "fact": lambda v, _, **given: over_time.by_id(v, **given),
@@ -171,6 +172,42 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "entities": lambda v, graph: graph.entities,
         "facts": lambda v, graph: graph.facts,
         "truncated": lambda v, graph: graph.truncated,
+    },
+    "TypedContext": {
+        "anchors": lambda v, walk: walk.anchors,
+        "unresolved": lambda v, walk: walk.unresolved,
+        "sections": lambda v, walk: walk.sections,
+        "facts": lambda v, walk: walk.facts,
+        "used": lambda v, walk: walk,
+        "sources": lambda v, walk: walk.sources(v),
+        "truncated": lambda v, walk: walk.truncated,
+    },
+    "ResolvedAnchor": {
+        "kind": lambda v, anchor: anchor.kind,
+        "value": lambda v, anchor: anchor.value,
+        "entity": lambda v, anchor: anchor.entity,
+        "resolvedBy": lambda v, anchor: "KEY",
+        "evidence": lambda v, anchor: "ASSERTED",
+    },
+    "UnresolvedAnchor": {
+        "kind": lambda v, anchor: anchor.kind,
+        "value": lambda v, anchor: anchor.value,
+        "reason": lambda v, anchor: anchor.reason,
+    },
+    "TypedSection": {"type": lambda v, section: section[0], "items": lambda v, section: section[1]},
+    "TypedItem": {
+        "entity": lambda v, item: item.entity,
+        "attributes": lambda v, item: item.version[1] if item.version else {},
+        "versionId": lambda v, item: OPAQUE,
+        "validFrom": lambda v, item: item.version[0] if item.version else None,
+        "validTo": lambda v, item: item.ends,
+        "distance": lambda v, item: item.distance,
+        "via": lambda v, item: item.via,
+    },
+    "UsedSet": {
+        "entities": lambda v, walk: [public_id("e", one.entity.space, one.entity.id) for one in walk.items],
+        "facts": lambda v, walk: [public_id("a", fact.subject.space, fact.fact) for fact in walk.facts],
+        "versions": lambda v, walk: [OPAQUE for _ in walk.items],
     },
     "Degradation": {"part": lambda v, _: OPAQUE, "code": lambda v, _: OPAQUE, "message": lambda v, _: OPAQUE},
     "SourceCard": {

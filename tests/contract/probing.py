@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from tests.contract.asking import AROUND, GROUPED, NEVER, entity_filter, ids, known, moments, some_words, text
+from tests.contract.asking import AROUND, GROUPED, NEVER, entity_filter, ids, known, moments, some_words, text, typed_walk
 from tests.contract.oracle import View, public_id
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.random_world import CLOCK, Entity
@@ -20,7 +20,9 @@ def probes(view: View, chance: random.Random) -> Iterator[str]:
     """Questions that one caller may send; some name what is closed to it and get an error."""
     makers: tuple[tuple[int, Making], ...] = (
         (7, Probe.search), (1, Probe.recall), (4, Probe.entities), (4, Probe.aggregate), (4, Probe.graph),
-        (2, Probe.by_key), (2, Probe.by_id), (1, Probe.state), (1, Probe.viewer), (4, Probe.facts), (1, Probe.fact),
+        (2, Probe.by_key), (2, Probe.by_id), (1, Probe.state), (1, Probe.viewer), (4, Probe.facts), (3, Probe.fact),
+        (2, Probe.stated),
+        (4, Probe.typed),
     )  # fmt: skip
     weights, functions = zip(*makers, strict=True)
     while True:
@@ -77,6 +79,9 @@ class Probe:
         given += self.maybe(f", direction: {self.chance.choice(('IN', 'OUT'))}") + self.maybe(f", predicates: {text(predicates)}")
         return f"graph({given}) {self.fields('Subgraph')}"
 
+    def typed(self) -> str:
+        return f"typedContext({typed_walk(self.world, self.chance)}{self.spaces()}) {self.fields('TypedContext')}"
+
     def by_key(self) -> str:
         entity, kind = self.entity(), self.chance.choice(("entity", "source"))
         key = self.chance.choice((entity.key, entity.key, entity.key, self.entity().key, NEVER))
@@ -88,11 +93,18 @@ class Probe:
         ends = known([fact], self.chance)[2:]
         conflicts = f"conflict{f'({ends})' if ends else ''} conflictsWith{f'({ends})' if ends else ''} {{ factId predicate }}"
         fields = f"{{ totalCount pageInfo {{ hasNextPage }} nodes {{ factId validFrom validTo retractedAt {conflicts} }} }}"
+        near = [one for one in self.world.facts if entity in (one.subject, one.object)]
         given = f"namespace: {text(entity.space.name)}, key: {text(entity.key)}"
-        return f"entity({given}) {{ key facts({moments(self.world.facts, self.chance)}) {fields} }}"
+        return f"entity({given}) {{ key facts({moments(near, self.chance)}) {fields} }}"
+
+    def stated(self) -> str:
+        places = [place for fact in self.world.facts for place in fact.places if place.source]
+        one = self.chance.choice(places or self.world.entities)
+        given, first = f"namespace: {text(one.space.name)}, key: {text(one.key)}", self.chance.choice((1, 4))
+        return f"source({given}) {{ key statedFacts(first: {first}) {{ totalCount nodes {{ factId predicate }} }} }}"
 
     def fact(self) -> str:
-        fact = self.chance.choice(self.world.facts)
+        fact = self.chance.choice([one for one in self.world.facts if one.places] or self.world.facts)
         given = f"factId: {text(public_id('a', fact.subject.space, fact.fact))}{known([fact], self.chance)}"
         return f"fact(namespace: {text(fact.subject.space.name)}, {given}) {self.fields('Fact')}"
 

@@ -35,7 +35,7 @@ def selection(
         if (is_object and depth == 0) or f"{kind}.{name}" in avoid or not choose(name, depth):
             continue
         inner = " " + selection(schema, str(below), depth - 1, choose, avoid) if is_object else ""
-        parts.append(f"{name}{ARGUMENTS.get(name, '')}{inner}")
+        parts.append(f"{name}{ARGUMENTS.get(name, '') if field.args else ''}{inner}")
     return "{ " + " ".join(parts) + " }"
 
 

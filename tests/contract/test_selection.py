@@ -16,7 +16,7 @@ from tests.contract.fields import FIELDS
 from tests.contract.oracle import View, public_id
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.bases import Bases
-from tests.fixtures.random_world import Entity, World, random_world
+from tests.fixtures.random_world import Entity, Namespace, World, random_world
 from tests.fixtures.world import api, codes, execute, opened, recorder, store_world
 
 CALLER = ["caller"]
@@ -30,6 +30,9 @@ COUNTED = ["caller", "permitted", "aggregate"]
 CHOSEN = [*FUSED, "sql", "graph_hop"]
 AROUND = ["graph_hop", "entities_by_id"]
 WALK = ["permitted", "entities_by_key", "graph_hop"]
+TYPED = ["caller", "permitted", "domain_packs"]
+STEPS = ["entities_by_key", "typed_step", "typed_step"]
+ITEMS = [*STEPS, "entities_by_id", "versions"]
 BY_KEY = ["caller", "permitted", "entities_by_key"]
 
 BASES = {
@@ -55,6 +58,12 @@ BASES = {
     "EntityConnection": ("ENTITIES { % }", CALLER),
     "EntityEdge": ("ENTITIES { edges { % } }", CALLER + PAGE),
     "Subgraph": ("GRAPH { % }", CALLER),
+    "TypedContext": ("TYPED { % }", TYPED),
+    "ResolvedAnchor": ("TYPED { anchors { % } }", [*TYPED, "entities_by_key"]),
+    "UnresolvedAnchor": ("TYPED { unresolved { % } }", [*TYPED, "entities_by_key"]),
+    "TypedSection": ("TYPED { sections { % } }", TYPED + ITEMS),
+    "TypedItem": ("TYPED { sections { items { % } } }", TYPED + ITEMS),
+    "UsedSet": ("TYPED { used { % } }", [*TYPED, *ITEMS, "facts_by_row"]),
     "Aggregate": ("AGGREGATE { % }", COUNTED),
     "Bucket": ("AGGREGATE { buckets { % } }", COUNTED),
     "BucketValue": ("AGGREGATE { buckets { values { % } } }", COUNTED),
@@ -93,6 +102,14 @@ COSTS = {
     "Subgraph.entities": [*WALK, "entities_by_id"],
     "Subgraph.facts": [*WALK, "facts_by_row"],
     "Subgraph.truncated": WALK,
+    "TypedContext.anchors": ["entities_by_key"],
+    "TypedContext.unresolved": ["entities_by_key"],
+    "TypedContext.sections": ITEMS,
+    "TypedContext.facts": [*STEPS, "facts_by_row"],
+    "TypedContext.used": [*ITEMS, "facts_by_row"],
+    "TypedContext.sources": [*ITEMS, "facts_by_row", "fact_places", "entities_by_id"],
+    "TypedContext.truncated": STEPS,
+    "TypedItem.via": ["facts_by_row"],
     "FragmentHit.highlights": ["highlights"],
     "Fragment.provenance": ["sources"],
     "SourceCard.source": ["sources"],
@@ -124,6 +141,7 @@ COSTS = {
     "Query.entities": CALLER,
     "Query.aggregate": COUNTED,
     "Query.graph": CALLER,
+    "Query.typedContext": TYPED,
     "Query.entity": BY_KEY,
     "Query.source": [*BY_KEY, "sources"],
     "Query.node": ["caller", "permitted", "entities_by_id"],
@@ -159,6 +177,7 @@ class Place:
             "RECALL": (f"recall({given}, budget: LOW)", "Recall"),
             "ENTITIES": ('entities(orderBy: UPDATED, first: 3, filter: {types: ["page"]})', "EntityConnection"),
             "GRAPH": (f"graph(start: [{{{key}}}])", "Subgraph"),
+            "TYPED": (typed_walk(world, self.space), "TypedContext"),
             "AGGREGATE": ("aggregate(metric: FACTS, dimensions: [MONTH, KIND])", "Aggregate"),
             "ENTITY": (f"entity({key})", "Entity"),
             "SOURCE": (f"source({key})", "Source"),
@@ -178,6 +197,18 @@ class Place:
         for name, (call, _) in self.roots.items():
             document = document.replace(f"{name} ", f"{call} ")
         return await execute(self.store, document, self.caller.token)
+
+
+def typed_walk(world: World, space: Namespace) -> str:
+    """A call of two steps from both ends of a fact that was stated in places."""
+    fact = next(one for one in world.facts if one.subject.space is space and one.object not in (None, one.subject) and one.places
+                and one.retracted is one.valid_from is one.valid_to is None)  # fmt: skip
+    anchor = f"{{kind: {text(fact.subject.type)}, value: {text(fact.subject.key)}, namespace: {text(space.name)}}}"
+    step = f"relation: {text(fact.predicate)}"
+    return (
+        f'typedContext(anchors: [{anchor}, {{kind: "page", value: "nothing"}}], traverse: [{{{step}}}, {{{step}, '
+        f'direction: BOTH, from: PREVIOUS}}], asOf: "2400-06-01T00:00:00Z")'
+    )
 
 
 def is_full(entity: Entity) -> bool:
@@ -222,7 +253,7 @@ def minimal(place: Place, kind: str, name: str) -> str:
     below = get_named_type(parent.fields[name].type)
     roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "fact": "FACT",
              "node": "NODE", "nodes": "NODES",
-             "entities": "ENTITIES", "aggregate": "AGGREGATE", "graph": "GRAPH"}  # fmt: skip
+             "entities": "ENTITIES", "aggregate": "AGGREGATE", "graph": "GRAPH", "typedContext": "TYPED"}  # fmt: skip
     if kind == "Query":
         name = roots.get(name, name)
     return f"{name} {{ __typename }}" if isinstance(below, GraphQLObjectType | GraphQLInterfaceType) else name

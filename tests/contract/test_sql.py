@@ -155,6 +155,7 @@ class Planted:
             "vector_exact": [vector, 400, True, *OPEN, 1],
             "vector_near": [vector, 400, True, *OPEN, 8, 1],
             "vector_near_twice": [vector, 400, True, *OPEN, 8, 1],
+            "versions": [spaces, entities, ALWAYS],
         }
 
     def each(self, number: Any) -> list[Any]:
@@ -230,6 +231,7 @@ class Planted:
             "vector_exact": vectors,
             "vector_near": vectors,
             "vector_near_twice": vectors,
+            "versions": sorted(entity.id for entity in seen),
         }
 
     def conflicts(self) -> list[tuple[Fact, Fact]]:
@@ -267,7 +269,7 @@ NAMED_BY = {
     "vector_near_twice": ("fragment_id",),
 }
 """The columns that tell the rows of a statement apart; `entity_id` where nothing is said."""
-ONE_BY_ONE = {"fragments_of", "graph_hop"}
+ONE_BY_ONE = {"domain_packs", "fragments_of", "graph_hop", "typed_step"}
 """Statements about one thing at a time, with a test of their own."""
 
 
@@ -303,6 +305,26 @@ async def test_pages_and_walks_about_hidden_things_are_empty(planted: tuple[Plan
         walk = [entity.space.ns, [entity.id], [entity.id], ALWAYS, None, [True, False], 400, 40]
         rows = await fetch(connection, "graph_hop", place, *walk)
         assert {row["neighbour"]: row["facts"] for row in rows} == (around(place, entity) if seen else {})
+
+
+async def test_a_step_over_a_predicate_passes_what_is_visible_and_nothing_else(planted: tuple[Planted, Any]) -> None:
+    place, connection = planted
+    passed = set[int]()
+    for predicate in {fact.predicate for fact in place.world.facts}:
+        for space in place.world.namespaces:
+            here = [entity.id for entity in place.world.entities if entity.space is space]
+            walk = [space.ns, here, here, ALWAYS, predicate, [True, False], 5, 400, 201]
+            rows = await fetch(connection, "typed_step", place, *walk)
+            passed |= {fact for row in rows for fact in row["facts"]}
+    assert passed == {row for entity in place.world.entities for rows in around(place, entity).values() for row in rows}
+
+
+async def test_packs_of_closed_namespaces_are_not_read(planted: tuple[Planted, Any]) -> None:
+    place, connection = planted
+    for space in place.world.namespaces:
+        await connection.execute("insert into domain_pack values ($1, 'p', '1.0.0', '', '{}')", space.ns)
+    rows = await fetch(connection, "domain_packs", place)
+    assert [row["ns"] for row in rows] == sorted(space.ns for space in place.view.spaces)
 
 
 async def fetch(connection: Any, name: str, place: Planted, *values: Any) -> list[Any]:
