@@ -38,7 +38,7 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
             models = await models_held(connection)
             ns = await require(connection, caller, namespace, "ADMIN")
             entity_id = await connection.fetchval(statement("lock_entity_whole"), ns, digest)
-            return ns, NOTHING_DELETED if entity_id is None else await erase(connection, models, ns, entity_id)
+            return ns, NOTHING_DELETED if entity_id is None else await erase(connection, models, ns, entity_id, digest)
 
     ns, deletion = await retried(write)
     if deletion.deleted:
@@ -46,9 +46,9 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
     return deletion
 
 
-async def erase(connection: Connection, models: Models, ns: int, entity_id: int) -> Deletion:
+async def erase(connection: Connection, models: Models, ns: int, entity_id: int, digest: bytes) -> Deletion:
     """Erase a locked entity inside the caller's transaction."""
-    found = [row["entity_id"] for row in await connection.fetch(statement("erased_entities"), ns, entity_id)]
+    found = await with_observations(connection, ns, entity_id, digest)
     rows = await connection.fetch(statement("lock_entities_whole"), ns, found)
     ids = [row["entity_id"] for row in rows]
     keys = [row["key"] for row in rows]
@@ -70,12 +70,23 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int)
     return Deletion(True, counts)
 
 
+async def with_observations(connection: Connection, ns: int, entity_id: int, digest: bytes) -> list[int]:
+    """An entity, the observations about it, the observations about these, and so on; each step is one statement for all."""
+    found = front = {entity_id: digest}
+    while front:
+        rows = await connection.fetch(statement("observations_about"), ns, list(front), list(front.values()))
+        front = {row["entity_id"]: row["key_digest"] for row in rows if row["entity_id"] not in found}
+        found = found | front
+    return list(found)
+
+
 async def erase_texts(connection: Connection, models: Models, ns: int, ids: Sequence[int]) -> dict[str, int]:
     """Delete sources, fragments and their vectors, also those kept for equal texts; gives the counts."""
     texts = [indexed(*row).embedded for row in await connection.fetch(statement("texts_of_entities"), ns, ids)]
     known = [model for model in (models.current, models.following) if model is not None]
-    digests = [digest_of(model.name, text) for model in known for text in texts]
-    cached = await count(connection, "erase_vectors", ns, ids, digests)
+    kept = [(model.number, digest_of(model.name, text)) for model in known for text in texts]
+    numbers, digests = [number for number, _ in kept], [digest for _, digest in kept]
+    cached = await count(connection, "erase_vectors", ns, ids, numbers, digests)
     await connection.execute(statement("erase_queue"), ns, ids)
     vectors = 0
     for table in VECTOR_TABLES:
