@@ -34,7 +34,12 @@ ID_LISTS = frozenset({"ids"})
 TUNING = Tuning()
 # What a page argument that is a name stands for, and lists whose size no argument sets.
 NAMED_SIZES = {"LOW": TUNING.recall_low, "MID": TUNING.recall_mid, "HIGH": TUNING.recall_high}
-FIXED_LISTS = {"neighbors": TUNING.neighbours_most}
+FIXED_LISTS = {
+    "neighbors": TUNING.neighbours_most,
+    "anchors": TUNING.typed_anchors,
+    "unresolved": TUNING.typed_anchors,
+    "used": 1,
+}
 
 
 def points(
