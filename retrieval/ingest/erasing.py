@@ -20,8 +20,12 @@ from retrieval.outcomes import NOTHING_DELETED, Deletion
 from retrieval.retrying import retried
 from retrieval.store import digest_of
 
-VECTOR_TABLES = ("fragment_vector", "fragment_vector_next", "fragment_vector_former")
-"""Vectors in use, those of a model that the base is being given, and those of the one before that a change left behind."""
+VECTORS = {
+    "fragment_vector": "delete from fragment_vector v where v.ns = $1 and v.entity_id = any($2::bigint[])",
+    "fragment_vector_next": "delete from fragment_vector_next v where v.ns = $1 and v.entity_id = any($2::bigint[])",
+    "fragment_vector_former": "delete from fragment_vector_former v where v.ns = $1 and v.entity_id = any($2::bigint[])",
+}
+"""Of tables that may be there: vectors in use, those of a model that the base is being given, those that a change left behind."""
 
 
 async def erase_entity(database: Database, caller: Caller, namespace: str, key: str) -> Deletion:
@@ -89,10 +93,9 @@ async def erase_texts(connection: Connection, models: Models, ns: int, ids: Sequ
     cached = await count(connection, "erase_vectors", ns, ids, numbers, digests)
     await connection.execute(statement("erase_queue"), ns, ids)
     vectors = 0
-    for table in VECTOR_TABLES:
+    for table, statement_of_it in VECTORS.items():
         if await connection.fetchval("select to_regclass($1) is not null", table):
-            status = await connection.execute(f"delete from {table} where ns = $1 and entity_id = any($2)", ns, ids)  # noqa: S608
-            vectors += deleted(status)
+            vectors += deleted(await connection.execute(statement_of_it, ns, ids))
     fragments = await count(connection, "erase_fragments", ns, ids)
     sources = await count(connection, "erase_sources", ns, ids)
     return {"sources": sources, "fragments": fragments, "vectors": vectors, "cachedVectors": cached}
