@@ -18,7 +18,7 @@ from schema.scalars import JSON
 class StepOrigin(Enum):
     ANCHORS = strawberry.enum_value("ANCHORS", description="At the anchors.")
     PREVIOUS = strawberry.enum_value(
-        "PREVIOUS", description="At all that the step before reached, new or not; the first step begins at the anchors."
+        "PREVIOUS", description="At all that the step before came to, new or not; the first step begins at the anchors."
     )
 
 

@@ -19,10 +19,15 @@ class Passage:
     far: Node
     row_id: int
 
+    @property
+    def back(self) -> Passage:
+        """The way straight back."""
+        return Passage(self.far, self.near, self.row_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What one step reached: new entities, all that it came to but where it began, and the facts that it passed."""
+    """What one step reached: new entities, all that it came to, and the facts that it passed."""
 
     fresh: tuple[Node, ...]
     nodes: tuple[Node, ...]
@@ -84,8 +89,11 @@ async def one_step(reader: Reader, step: TypedStep, start: Sequence[Node], known
 
 
 def within_limit(start: Sequence[Node], ways: Mapping[Node, Sequence[Passage]], known: set[Node], step: TypedStep) -> Reached:
-    """The step over what its statements passed, nearest first, then by id; entities beyond the limit are left out."""
-    front, seen, fresh = set(start), set(start), list[Node]()
+    """The step over what its statements passed, nearest first, then by id; entities beyond the limit are left out.
+
+    It comes also to where it began when a fact leads there, though not by going straight back over a fact.
+    """
+    front, seen, fresh, come_to = set(start), set(start), list[Node](), set[Node]()
     passages, truncated = set[Passage](), False
     for _ in range(step.depth):
         passed = [one for node in front for one in ways.get(node, ())]
@@ -96,8 +104,10 @@ def within_limit(start: Sequence[Node], ways: Mapping[Node, Sequence[Passage]], 
         fresh += kept
         front = (unseen & known) | set(kept)
         seen |= front
-        passages.update(one for one in passed if one.far in seen)
-    return Reached(tuple(fresh), tuple(sorted(seen.difference(start))), frozenset(passages), truncated)
+        led = [one for one in passed if one.far in seen]
+        come_to.update(one.far for one in led if one.back not in passages)
+        passages.update(led)
+    return Reached(tuple(fresh), tuple(sorted(come_to)), frozenset(passages), truncated)
 
 
 def placed(start: Sequence[Node], passages: Iterable[Passage]) -> tuple[Place, ...]:

@@ -108,7 +108,8 @@ def one_step(found: Typed, facts: list[Fact], begin: set[Entity], step: dict[str
     way, left = step.get("direction", "OUT"), int(step.get("limit", 50))
     moves = [(f.subject, f.object, f) for f in facts if way != "IN" and f.object]
     moves += [(f.object, f.subject, f) for f in facts if way != "OUT" and f.object]
-    front, seen, old = set(begin), set(begin), set(found.reached)
+    front, seen, old, met = set(begin), set(begin), set(found.reached), set[Entity]()
+    earlier: set[tuple[Entity, Entity, Fact]] = set()
     for _ in range(int(step.get("depth", 1))):
         passed = [move for move in moves if move[0] in front]
         unseen = {move[1] for move in passed} - seen
@@ -118,6 +119,9 @@ def one_step(found: Typed, facts: list[Fact], begin: set[Entity], step: dict[str
         left -= len(kept)
         front = set(kept) | (unseen & old)
         seen |= front
-        found.passed |= {move for move in passed if move[1] in seen}
+        taken = {move for move in passed if move[1] in seen}
+        met |= {far for near, far, fact in taken if (far, near, fact) not in earlier}
+        earlier |= taken
+    found.passed |= earlier
     found.reached |= seen
-    return seen - begin
+    return met

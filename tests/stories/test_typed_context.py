@@ -117,6 +117,12 @@ async def test_a_step_from_the_one_before_goes_on_where_that_one_came_to(team: D
     assert keys(await walked(team, TICKET, [steps[1]], asOf=LATE), "person") == [], "the first step begins at the anchors"
 
 
+async def test_what_a_step_began_with_and_came_to_is_gone_on_from(team: Desk) -> None:
+    steps = [{"relation": "concerns"}, *({"relation": name, "from": "PREVIOUS"} for name in ("served_by", "owned_by"))]
+    found = await walked(team, TICKET, steps, asOf=LATE)
+    assert "owned_by" in {fact["predicate"] for fact in found["facts"]}, "the service was found by the first step too"
+
+
 async def test_a_limit_counts_new_entities_and_says_when_it_cuts(team: Desk) -> None:
     found = await walked(team, TICKET, [{"relation": "concerns", "limit": 1}], asOf=LATE)
     assert (len(keys(found, "endpoint") + keys(found, "service")), found["truncated"]) == (1, True)

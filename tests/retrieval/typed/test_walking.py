@@ -8,6 +8,7 @@ import pytest
 
 from retrieval.administration.namespaces import create_namespace
 from retrieval.ingest.bulk import link
+from retrieval.primitives.graph import Direction
 from retrieval.typed.question import Anchor, StepOrigin, TypedStep, make_typed_question
 from retrieval.typed.walking import Passage, placed, within_limit
 from tests.contract.asking import text
@@ -94,6 +95,16 @@ def test_a_limit_keeps_the_nearest_and_then_the_first() -> None:
     assert reached.fresh == (far[0], far[1])
     assert reached.nodes == tuple(far), "what is known already takes no place, and is walked on from"
     assert reached.truncated
+
+
+def test_a_step_comes_to_where_it_began_by_another_fact_and_not_straight_back() -> None:
+    one, two = (1, 1), (1, 2)
+    both = TypedStep("a", Direction.BOTH, depth=2)
+    ways = {one: [Passage(one, two, 7)], two: [Passage(two, one, 7)]}
+    assert within_limit([one], ways, {one}, both).nodes == (two,)
+    assert within_limit([one, two], ways, {one, two}, both).nodes == (one, two)
+    ways[two].append(Passage(two, one, 8))
+    assert within_limit([one], ways, {one}, both).nodes == (one, two)
 
 
 def test_the_shortest_way_tells_how_far_a_thing_is() -> None:
