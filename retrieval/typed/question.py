@@ -118,4 +118,5 @@ def spaces_of(asked: TypedQuestion, spaces: Sequence[Space], named: Sequence[Spa
         raise BadInput(
             f"`anchors` names namespace {outside[0]!r}, which is not among `namespaces`; add it there or leave it out."
         )
-    return {one: tuple(spaces) if one.namespace is None else (known[one.namespace],) for one in asked.anchors}
+    listed = tuple(sorted(spaces, key=lambda space: space.name))
+    return {one: listed if one.namespace is None else (known[one.namespace],) for one in asked.anchors}
