@@ -11,10 +11,15 @@ from retrieval.administration.namespaces import create_namespace, delete_namespa
 from retrieval.administration.principals import PrincipalInput, upsert_principals
 from retrieval.errors import BadInput, NamespaceNotFound
 from retrieval.ingest.deleting import delete_entity, delete_source
+from retrieval.ingest.erasing import erase_entity
+from retrieval.ingest.fact_input import FactInput
+from retrieval.ingest.facts import assert_facts
 from retrieval.ingest.queue import embed_pending
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.ingest.write import connect_links
+from retrieval.outcomes import Deletion
 from retrieval.store import Store
+from tests.fixtures.edges import wrong_edges
 from tests.fixtures.writing import ADMIN, DOCS, put, row_counts, rows, values
 
 pytestmark = pytest.mark.usefixtures("ns")
@@ -134,3 +139,20 @@ async def test_links_to_a_deleted_entity_become_facts_again_when_it_comes_back(s
     assert await values(store, "select count(*) from fact") == [0]
     await put(store, "b", "текст")
     assert await values(store, "select count(*) from fact") == [1]
+
+
+@pytest.mark.parametrize("delete", [delete_entity, erase_entity])
+async def test_a_fact_that_was_changed_to_lead_elsewhere_stays_without_its_rows_of_before(
+    store: Store, ns: int, delete: Callable[..., Awaitable[Deletion]]
+) -> None:
+    for key in ("ticket", "ann", "bob"):
+        await put(store, key, f"текст {key}")
+    (first,) = await assert_facts(store.database, ADMIN, DOCS, [FactInput("ticket", "assigned_to", "ann")])
+    await assert_facts(store.database, ADMIN, DOCS, [FactInput("ticket", "assigned_to", "bob", fact_id=first.fact_id)])
+    deletion = await delete(store.database, ADMIN, DOCS, "ann")
+    assert deletion.counts["facts"] == 0
+    assert await rows(store, NAMED_FACTS) == [("ticket", "bob")]
+    assert await wrong_edges(store) == ({}, {})
+    deletion = await delete(store.database, ADMIN, DOCS, "bob")
+    assert deletion.counts["facts"] == 1
+    assert await values(store, "select count(*) from fact") == [0]
