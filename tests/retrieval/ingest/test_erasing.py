@@ -119,8 +119,8 @@ async def test_what_others_have_stays_as_it_was_before_the_entity_came(store: St
     await upsert_entities(store.database, ADMIN, DOCS, [EntityInput("svc", "service", "Billing")])
     await others(store, ns)
     before = await row_counts(store)
-    moved = await epoch(store)
     await person(store)
+    moved = await epoch(store)
     await erase_entity(store.database, ADMIN, DOCS, PERSON)
     assert await row_counts(store) == before | {"link": before["link"] - 1}, "the link of the page to her went as well"
     assert await epoch(store) > moved, "the permission set of the entity went"
