@@ -9,6 +9,7 @@ from pathlib import Path
 from app.bench.at_size.run import at_size
 from app.bench.at_size.world import Sizes
 from app.bench.bare_route import hits_against_a_bare_route
+from app.bench.facts import facts_against_bare_sql
 from app.bench.graph import graph_from_a_hub_against_an_ordinary_start
 from app.bench.lexical_only import lexical_alone_against_everything
 from app.bench.line import Line
@@ -23,6 +24,7 @@ MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
     statements_against_measured_shapes,
     memory_over_mixed_requests,
     graph_from_a_hub_against_an_ordinary_start,
+    facts_against_bare_sql,
 )
 """Each gives one line or several; another promise is another file and a line here."""
 

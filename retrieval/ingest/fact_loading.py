@@ -24,6 +24,9 @@ from retrieval.outcomes import FactResult, Outcome
 from retrieval.retrying import retried
 from retrieval.tuning import FACTS_PER_TRANSACTION, NAME_LENGTH
 
+FIRST_LINES = 500
+"""The planner is told what there is after so many lines, and whenever there are three times as many as the last time."""
+
 
 @dataclass(slots=True)
 class Loaded:
@@ -51,14 +54,14 @@ async def load_facts(
 
     With `create_type` things of this type are made for keys that have no entity. `on_progress` is told how many lines are done.
     """
-    loaded = Loaded()
+    loaded, analyzed = Loaded(), 0
     async with database.writing() as connection:
         ns = await require(connection, caller, namespace, "WRITER")
         if create_type is not None:
             create_type = check_text("type", create_type, NAME_LENGTH)
             (await domain_of(connection, ns)).check_entity("THING", create_type)
     left = iter(read_facts(lines))
-    while chunk := list(islice(left, FACTS_PER_TRANSACTION)):
+    while chunk := list(islice(left, FACTS_PER_TRANSACTION if loaded.results else FIRST_LINES)):
         results = {one.number: FactResult.failed(BadInput(one.message)) for one in chunk if isinstance(one, BadLine)}
         given = [one for one in chunk if not isinstance(one, BadLine)]
         if create_type is not None:
@@ -67,10 +70,19 @@ async def load_facts(
         for _, run in groupby(given, key=lambda one: type(one[1])):
             results |= await store_run(database, caller, namespace, list(run))
         loaded.results += sorted(results.items())
+        if len(loaded.results) >= 3 * analyzed + FIRST_LINES:
+            analyzed = len(loaded.results)
+            await analyze(database)
         on_progress(len(loaded.results))
     if loaded.created_entities:
         await connect_links(database, ns)
     return loaded
+
+
+async def analyze(database: Database) -> None:
+    """Tell the planner what there is: of a namespace new to it, it reads all for one row (20,000 facts: 54 s, then 4)."""
+    async with database.writing() as connection:
+        await connection.execute("analyze entity, fact, fact_place, edge")
 
 
 async def store_run(

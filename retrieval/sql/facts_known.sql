@@ -11,4 +11,4 @@ select a.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_i
         select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
    and (not f.has_places or exists (
         select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-         where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3)))
+         where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))

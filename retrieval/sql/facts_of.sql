@@ -2,6 +2,7 @@
 -- $1-$3 access, of each page: $4 namespace, $5 entity id, $6 whether facts about it, $7 whether facts that lead to it (a loop counts
 -- as about it when both), $8 JSON text of the predicates (null is any), $9 instant of validity, $10 instant of the record (null is now),
 -- $11 and $12 predicate and fact id to start after, $13 how many
+-- "offset 0" looks the places of each fact up: without it the planner may read all places of the base once, for one fact.
 select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
        f.retracted_at, f.evidence, f.relevance_scopes
   from unnest($4::int[], $5::bigint[], $6::boolean[], $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::text[],
@@ -25,7 +26,7 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
                  select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
             and (not f.has_places or exists (
                  select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3)))
+                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
           order by f.predicate, f.fact_id limit a.first)
         union all
         (select f.* from fact f
@@ -39,7 +40,7 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
                          where s.ns = f.ns and s.entity_id = f.subject_id and visible(s.ns, s.acl_id, $1, $2, $3))
             and (not f.has_places or exists (
                  select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3)))
+                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
           order by f.predicate, f.fact_id limit a.first)) f
       order by f.predicate, f.fact_id limit a.first) f
  order by a.page, f.predicate, f.fact_id

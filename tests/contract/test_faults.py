@@ -56,6 +56,14 @@ FAULTS = {
     "an aggregate groups hidden entities": ("aggregate", *ENTITIES),
     "an aggregate counts facts whatever they lead to": ("aggregate", ROW.format("o"), "true"),
     "an aggregate counts facts stated in hidden places": ("aggregate", f" and {ROW.format('e')}", ""),
+    "facts around an entity lead to hidden ones": ("facts_of", ROW.format("o"), "true"),
+    "facts around an entity come from hidden ones": ("facts_of", ROW.format("s"), "true"),
+    "facts around an entity were stated in hidden places": ("facts_of", ROW.format("e"), "true"),
+    "a fact of a list holds at the moment when it ends": ("facts_of", "f.valid_to > a.at", "f.valid_to >= a.at"),
+    "facts around an entity are counted whatever they lead to": ("facts_of_counted", ROW.format("o"), "true"),
+    "facts that a text states lead to hidden things": ("facts_stated", ROW.format("o"), "true"),
+    "a fact by id was stated in hidden places": ("facts_known", ROW.format("e"), "true"),
+    "a fact is in conflict with one that leads to something hidden": ("facts_in_conflict", ROW.format("o"), "true"),
     "words are weighed by hidden texts": ("words", "s.acl_id = 0", "true"),
     "anybody's grants open an entity": ("permitted", "g.principal_id = any($3)", "true"),
     "who is in no group is in all": (
@@ -123,6 +131,18 @@ DEEP_FAULTS = {
     ),
     "edges keep the rights of before": (
         "retrieval/ingest/write.py", "await refresh_edges_around(connection, ns, stored.entity_id)", "pass", SEVERAL,
+    ),
+    "what takes the place of another ends nothing": (
+        "retrieval/ingest/fact_record.py", "self.put(replace(other, valid_to=row.valid_from))", "pass",
+        ("tests/retrieval/ingest/test_fact_histories.py::test_histories_of_facts_agree_with_a_model_at_every_instant",),
+    ),
+    "a fact is known at the moment when it was retracted": (
+        "retrieval/sql/facts_of.sql", "f.retracted_at > a.known", "f.retracted_at >= a.known",
+        ("tests/retrieval/ingest/test_fact_histories.py::test_histories_of_facts_agree_with_a_model_at_every_instant",),
+    ),
+    "a cursor of facts is anybody's": (
+        "resolvers/facts.py", "[caller.name, *scope]", "[*scope]",
+        ("tests/stories/test_facts_over_time.py::test_a_cursor_of_facts_is_good_for_its_caller_and_its_list_only",),
     ),
     "a walk starts wherever a key is": (
         "retrieval/subgraph.py", "(spaces if ref.namespace is None else [known[ref.namespace]])", "spaces", ANOTHER,
