@@ -7,6 +7,7 @@ state after some assertions does not depend on their order.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ import orjson
 
 from retrieval.errors import BadInput
 from retrieval.ingest.fact_input import check_interval
+from retrieval.ingest.fact_intervals import LAST, At, Intervals
 
 EVER, NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 """Stand for an open start and an open end."""
@@ -63,7 +65,7 @@ class Row:
     @property
     def identity(self) -> tuple[Any, ...]:
         """Facts that are equal in this are one fact; one with places and one without are two, since they are seen by others."""
-        return self.said, self.begins, self.ends, self.has_places
+        return self.pair, self.said, self.begins, self.ends, self.has_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +95,36 @@ class Record:
     """The last rows of facts that were retracted."""
     places: dict[int, frozenset[int]] = field(default_factory=dict)
     """The entities that stated each fact."""
-    pairs: dict[Pair, set[int]] = field(default_factory=dict)
+    twins: dict[tuple[Any, ...], set[int]] = field(default_factory=dict)
+    """The facts of each identity; several when one was changed into another."""
+    intervals: dict[Pair, Intervals] = field(default_factory=dict)
+    """When the facts of each subject and predicate hold."""
+    superseding: dict[Pair, list[At]] = field(default_factory=dict)
+    """Where those begin that end what held before."""
+    told: dict[int, tuple[int | None, bytes]] = field(default_factory=dict)
+    """What each fact says, made once: a thousand facts are compared a million times."""
 
     def put(self, row: Row) -> None:
         """Have a row in the record, instead of the one of its fact that was there."""
-        self.live[row.fact_id] = row
-        self.pairs.setdefault(row.pair, set()).add(row.fact_id)
+        before = self.live.get(row.fact_id)
+        if before is not None:
+            self.twins[before.identity].discard(row.fact_id)
+            self.intervals[row.pair].remove(row.fact_id, before.begins, before.ends)
+            if before.supersedes:
+                starts = self.superseding[row.pair]
+                del starts[bisect_left(starts, (before.begins, row.fact_id))]
+        self.live[row.fact_id], self.told[row.fact_id] = row, row.said
+        self.twins.setdefault(row.identity, set()).add(row.fact_id)
+        self.intervals.setdefault(row.pair, Intervals()).add(row.fact_id, row.begins, row.ends)
+        if row.supersedes:
+            insort(self.superseding.setdefault(row.pair, []), (row.begins, row.fact_id))
 
-    def beside(self, row: Row) -> Iterator[Row]:
-        """The other facts of its subject and predicate that say something else, oldest first."""
-        for fact_id in sorted(self.pairs.get(row.pair, ())):
-            other = self.live.get(fact_id)
-            if other is not None and fact_id != row.fact_id and other.said != row.said:
+    def rivals(self, row: Row, since: datetime, until: datetime) -> Iterator[Row]:
+        """The facts of its subject and predicate that say something else, begin before `until` and end after `since`."""
+        said, intervals = row.said, self.intervals.get(row.pair)
+        for fact_id in () if intervals is None else intervals.near(since, until):
+            other = self.live[fact_id]
+            if self.told[fact_id] != said and other.begins < until and since < other.ends:
                 yield other
 
     def assert_new(self, given: Assertion, fact_id: int) -> tuple[int, bool]:
@@ -114,7 +134,8 @@ class Record:
             given.evidence, given.scopes or (), given.supersede, bool(given.places),
         )  # fmt: skip
         row = self.ended_by_what_follows(row)
-        twin = next((one for one in self.same_pair(row) if one.identity == row.identity), None)
+        same = self.twins.get(row.identity)
+        twin = self.live[min(same)] if same else None
         if twin is None:
             self.put(row)
             self.places[fact_id] = given.places or frozenset()
@@ -159,25 +180,24 @@ class Record:
         if given.supersede:
             self.end_what_held(row)
 
-    def same_pair(self, row: Row) -> Iterator[Row]:
-        """The facts of the same subject and predicate, oldest first."""
-        return (self.live[fact_id] for fact_id in sorted(self.pairs.get(row.pair, ())) if fact_id in self.live)
-
     def ended_by_what_follows(self, row: Row) -> Row:
         """The row, ended where the next fact begins that was asserted to take the place of what held before it."""
-        starts = [one.begins for one in self.beside(row) if one.supersedes and row.begins < one.begins < row.ends]
-        return replace(row, valid_to=min(starts)) if starts else row
+        starts, said = self.superseding.get(row.pair, []), row.said
+        for begins, fact_id in islice(starts, bisect_left(starts, (row.begins, LAST)), None):
+            if begins >= row.ends:
+                break
+            if self.told[fact_id] != said:
+                return replace(row, valid_to=begins)
+        return row
 
     def end_what_held(self, row: Row) -> None:
         """End what held when this fact began. What began at the same instant stays, in conflict: neither was there before."""
-        for other in list(self.beside(row)):
-            if other.begins < row.begins < other.ends:
-                self.put(replace(other, valid_to=row.valid_from))
+        for other in list(self.rivals(row, row.begins, row.begins)):
+            self.put(replace(other, valid_to=row.valid_from))
 
     def in_conflict(self, row: Row, most: int) -> list[int]:
         """The facts that say something else of the same subject and hold at an instant at which this one does."""
-        found = (other.fact_id for other in self.beside(row) if max(row.begins, other.begins) < min(row.ends, other.ends))
-        return list(islice(found, most))
+        return [other.fact_id for other in islice(self.rivals(row, row.begins, row.ends), most)]
 
 
 def said_by(value: Any) -> bytes:
