@@ -14,7 +14,7 @@ BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def told(count: int, **given: Any) -> Record:
-    """A record of one subject that so many facts were asserted of, an hour after each other; all are asked for conflicts."""
+    """A record of one subject that so many facts were asserted of, one an hour later than the other."""
     record = Record()
     for number in range(count):
         fact = {"object_id": None, "value": number, "supersede": False} | given
@@ -22,8 +22,6 @@ def told(count: int, **given: Any) -> Record:
         record.assert_new(
             Assertion(1, "p", valid_from=since, valid_to=None, evidence=3, scopes=None, places=None, **fact), number + 1
         )
-    for row in list(record.live.values()):
-        record.in_conflict(row, 100)
     return record
 
 
