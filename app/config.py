@@ -151,6 +151,8 @@ class Settings(BaseSettings):
     max_page: Count = Field(default=100, description="Items in one page of a list.")
     max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
     max_buckets: Count = Field(default=1_000, description="Groups in one aggregate.")
+    max_anchors: Count = Field(default=20, description="Anchors of one typed walk.")
+    max_steps: Count = Field(default=10, description="Steps of one typed walk.")
 
     log_format: Literal["auto", "console", "json"] = Field(
         default="auto",

@@ -28,6 +28,8 @@ def tuning_of(settings: Settings) -> Tuning:
         filter_values_most=settings.max_filter_values,
         page_most=settings.max_page,
         buckets_most=settings.max_buckets,
+        typed_anchors=settings.max_anchors,
+        typed_steps=settings.max_steps,
         embedding_seconds=settings.embedding_timeout,
         statement_seconds=settings.statement_timeout,
         search_config=settings.fts_config,

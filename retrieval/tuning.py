@@ -54,8 +54,9 @@ class Tuning:
     graph_starts: int = 20
     graph_hops: int = 3
     graph_most: int = 200
-    # Typed walks (spec 9): anchors, and identifiers taken out of one; steps, hops of a step, new entities of a step
+    # Typed walks (spec 9): anchors, identifiers taken out of one in a namespace; steps, hops of a step, new entities of a step
     typed_anchors: int = 20
+    typed_identifiers: int = 20
     typed_steps: int = 10
     typed_depth: int = 5
     typed_limit: int = 200

@@ -102,7 +102,7 @@ class TypedContext:
         """Every anchor, resolved or not, in the order given; by namespace, then in the order of the text."""
         domains, tuning = await self.domains, self.session.store.tuning
         ways = {
-            anchor: {space.ns: keys_of(domains[space.ns], anchor, tuning.typed_anchors) for space in spaces}
+            anchor: {space.ns: keys_of(domains[space.ns], anchor, tuning.typed_identifiers) for space in spaces}
             for anchor, spaces in self.places.items()
         }
         keys = {(ns, key) for some in ways.values() for ns, listed in some.items() for _, way in listed for key in way}
