@@ -29,9 +29,14 @@ def leading_to(keys: Iterable[str], aliases: Mapping[str, str]) -> frozenset[str
     >>> sorted(leading_to(["ann"], {"A. Smith": "ann", "Smith": "a. smith", "bob": "b"}))
     ['A. Smith', 'Smith']
     """
-    ends, folded = {key_digest(key) for key in keys}, set[str]()
-    while True:
-        found = {alias for alias, target in aliases.items() if key_digest(target) in ends or fold(target) in folded}
-        if folded == (now := {fold(alias) for alias in found}):
-            return frozenset(found)
-        folded = now
+    named: dict[bytes | str, list[str]] = {}
+    for alias, target in aliases.items():
+        for name in (key_digest(target), fold(target)):
+            named.setdefault(name, []).append(alias)
+    found, left = set[str](), [alias for key in keys for alias in named.get(key_digest(key), ())]
+    while left:
+        alias = left.pop()
+        if alias not in found:
+            found.add(alias)
+            left += named.get(fold(alias), ())
+    return frozenset(found)
