@@ -9,8 +9,9 @@ with waiting as materialized (
      order by l.entity_id, l.target_digest, l.predicate
        for update of l
 ), stated as (
-    insert into fact (ns, fact_id, subject_id, predicate, object_id, valid_from, evidence, relevance_scopes, has_places)
-    select w.ns, nextval('fact_id'), w.entity_id, w.predicate, w.target_id, w.valid_from, 2, w.relevance_scopes, true from waiting w
+    insert into fact (ns, recorded_at, fact_id, subject_id, predicate, object_id, valid_from, evidence, relevance_scopes, has_places)
+    select w.ns, clock_timestamp(), nextval('fact_id'), w.entity_id, w.predicate, w.target_id, w.valid_from, 2, w.relevance_scopes, true
+      from waiting w
     returning ns, fact_id, subject_id, predicate, object_id
 ), placed as (
     insert into fact_place (ns, fact_id, entity_id) select s.ns, s.fact_id, s.subject_id from stated s

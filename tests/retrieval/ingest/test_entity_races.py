@@ -12,6 +12,7 @@ from retrieval.ingest.entity_input import EntityInput
 from retrieval.ingest.erasing import erase_entity
 from retrieval.ingest.observations import ObservationInput, record_observations
 from retrieval.ingest.queue import embed_pending
+from retrieval.ingest.sql import statement
 from retrieval.outcomes import ItemResult, Outcome
 from retrieval.store import Store
 from tests.fixtures.writing import ADMIN, DOCS, put, rows, values
@@ -88,3 +89,13 @@ async def test_two_who_erase_the_same_at_once_erase_it_once(store: Store) -> Non
     assert sum(deletion.counts.get("sources", 0) for deletion in deletions) == 5
     assert await values(store, "select count(*) from entity") == [0]
     assert await values(store, STRAY) == []
+
+
+async def test_a_link_that_an_older_transaction_takes_back_was_known_from_its_recording_to_its_end(store: Store, ns: int) -> None:
+    async with store.database.writing() as connection:
+        await connection.execute("select now()")
+        await put(store, "b", "text")
+        await put(store, "a", "[b](b)")
+        (fact_id,) = await values(store, "select fact_id from fact")
+        await connection.execute(statement("retract_facts"), ns, [fact_id])
+    assert await values(store, "select retracted_at > recorded_at from fact") == [True]
