@@ -195,7 +195,7 @@ def over_time(view: View, chance: random.Random) -> str:
         {"Entity.facts", "Entity.fragments", "Entity.source", "Source.fragments", "Source.entity", "Fact.provenance"}
     )
     fields = selection(api()._schema, "FactConnection", 2, avoid=avoid)
-    for number, fact in enumerate(chance.choices(facts, k=5) if facts else []):
+    for number, fact in enumerate(chance.choices(facts, k=3) if facts else []):
         space, near = text(fact.subject.space.name), chance.choice([one for one in (fact.subject, fact.object) if one])
         parts.append(
             f"e{number}: entity(namespace: {space}, key: {text(near.key)}) {{ facts({moments(facts, chance)}) {fields} }}"
@@ -203,12 +203,13 @@ def over_time(view: View, chance: random.Random) -> str:
         given = f"namespace: {space}, factId: {text(public_id('a', fact.subject.space, fact.fact))}{known(facts, chance)}"
         parts.append(f"f{number}: fact({given}) {{ recordedAt value conflictsWith {{ factId }} }}")
     stated = selection(api()._schema, "FactConnection", 1)
-    some = chance.choices(view.world.entities, k=4)
+    stating = [place for fact in facts if fact.retracted is None for place in fact.places if place.source and view.sees(place)]
+    some = chance.choices(stating or view.world.entities, k=4)
     parts += [
-        f"s{number}: source(namespace: {text(one.space.name)}, key: {text(one.key)}) {{ statedFacts(first: 2) {stated} }}"
+        f"s{number}: source(namespace: {text(one.space.name)}, key: {text(one.key)}) {{ statedFacts(first: 9) {stated} }}"
         for number, one in enumerate(some) if view.sees(one.space)
     ]  # fmt: skip
-    return "{ " + " ".join(parts[:10] or ["viewer { principal }"]) + " }"
+    return "{ " + " ".join(parts or ["viewer { principal }"]) + " }"
 
 
 def moments(facts: list[Fact], chance: random.Random) -> str:
