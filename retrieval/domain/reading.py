@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import heapq
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,14 @@ from retrieval.domain.pack import SCHEMA_NAME, DomainPack
 from retrieval.domain.patterns import check_pattern
 from retrieval.errors import BadInput
 from retrieval.text import fold, strict
-from retrieval.tuning import NAME_LENGTH, PACK_BYTES, PACK_LEVELS, PACK_NAMES_COMPARED, PACK_PROBLEMS_SHOWN
+from retrieval.tuning import (
+    NAME_LENGTH,
+    PACK_BYTES,
+    PACK_HINTS_MOST,
+    PACK_LEVELS,
+    PACK_NAMES_COMPARED,
+    PACK_PROBLEMS_SHOWN,
+)
 
 Path = tuple[str | int, ...]
 _PLAIN = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -62,9 +70,20 @@ def check_size(text: str) -> None:
         raise BadPack([Problem("", f"it is larger than {PACK_BYTES // 1024} KB; split it into several packs")])
 
 
+def check_value_size(value: Any) -> None:
+    """Refuse a value of JSON whose text is too large."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        raise BadPack([Problem("", f"it is nested too deeply, or holds a number that is too long; see {SCHEMA_NAME}.")]) from None
+    check_size(text)
+
+
 def pack_of(value: Any, lines: Mapping[Path, int] | None = None) -> DomainPack:
-    """The pack in a value of JSON; `lines` say where each path stands in the text that it came from."""
+    """The pack in a value of JSON; `lines` say where each path stands in the text that it came from, whose size was checked."""
     known = lines or {}
+    if lines is None:
+        check_value_size(value)
     if not isinstance(value, dict):
         raise BadPack(
             [Problem("", f"it must be an object with `name`, `version` and `types`, see {SCHEMA_NAME}.", known.get(()))]
@@ -113,19 +132,26 @@ def unfit(value: Any, path: Path) -> Iterable[tuple[Path, str]]:
 
 def contradictions(pack: DomainPack) -> Iterable[tuple[Path, str]]:
     """Where a pack contradicts itself: types that it does not declare, patterns that cannot be matched, aliases in a circle."""
+    hints: dict[str, str] = {}
+
+    def undeclared(type_: str) -> str:
+        if type_ not in hints and len(hints) < PACK_HINTS_MOST:
+            hints[type_] = nearest(type_, pack.types)
+        return f"the pack declares no type {type_!r}{hints.get(type_, '')}"
+
     for name, predicate in pack.predicates.items():
         at: Path = ("predicates", name)
         for side in ("subjects", "objects"):
             for number, type_ in enumerate(getattr(predicate, side) or ()):
                 if type_ not in pack.types:
-                    yield (*at, side, number), f"the pack declares no type {type_!r}{nearest(type_, pack.types)}"
+                    yield (*at, side, number), undeclared(type_)
         if (predicate.objects is None) == (predicate.value is None):
             yield at, "it needs `objects` (a fact leads to an entity) or `value` (a fact holds a value), and not both"
         if predicate.values is not None and predicate.value is None:
             yield (*at, "values"), "they go with `value`"
     for number, given in enumerate(pack.idPatterns):
         if given.type not in pack.types:
-            yield ("idPatterns", number, "type"), f"the pack declares no type {given.type!r}{nearest(given.type, pack.types)}"
+            yield ("idPatterns", number, "type"), undeclared(given.type)
         try:
             check_pattern(given)
         except BadInput as error:

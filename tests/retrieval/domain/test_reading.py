@@ -142,3 +142,31 @@ def test_packs_made_to_be_slow_are_refused_in_a_moment() -> None:
 def test_aliases_lead_on_through_ten_thousand() -> None:
     pack = pack_of({"name": "x", "version": "1.0.0", "types": {"a": {}}, "aliases": {f"a{n}": f"a{n + 1}" for n in range(9_999)}})
     assert len(pack.aliases) == 9_999
+
+
+def test_a_pack_that_comes_as_a_value_is_held_to_the_size_of_one_that_comes_as_a_text() -> None:
+    aliases = {f"{number:05}{'x' * 60}": "ann" for number in range(8_000)}
+    with pytest.raises(BadPack, match="larger than 512 KB"):
+        pack_of({"name": "team", "version": "1.0.0", "types": {"person": {}}, "aliases": aliases})
+    assert len(
+        pack_of(
+            {"name": "team", "version": "1.0.0", "types": {"person": {}}, "aliases": dict(list(aliases.items())[:5_000])}
+        ).aliases
+    )
+
+
+def test_thousands_of_types_that_are_not_declared_are_refused_without_looking_for_each_of_them() -> None:
+    predicates = {
+        f"p{number}": {"subjects": [f"tipe{number}-{other}" for other in range(100)], "value": "any"} for number in range(50)
+    }
+    pack = {
+        "name": "team",
+        "version": "1.0.0",
+        "types": {f"type{number}": {} for number in range(1_000)},
+        "predicates": predicates,
+    }
+    started = time.process_time()
+    with pytest.raises(BadPack, match="did you mean") as raised:
+        pack_of(pack)
+    assert len(raised.value.problems) == 5_000
+    assert time.process_time() - started < 3
