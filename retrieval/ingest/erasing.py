@@ -27,13 +27,17 @@ VECTORS = {
 }
 """Of tables that may be there: vectors in use, those of a model that the base is being given, those that a change left behind."""
 
+NOBODY = 0
+"""The number of no entity."""
+
 
 async def erase_entity(database: Database, caller: Caller, namespace: str, key: str) -> Deletion:
     """Erase an entity with all that `delete_entity` takes, and with what that leaves; needs the role ADMIN.
 
     That is: observations about it, its aliases in domain packs, vectors kept for equal texts of others, links of others to it,
     attributes of every instant, recorded rows of facts that are long closed, answers kept under idempotency keys that name it,
-    and, once the statistics are counted anew, its words. Counts say how many of each.
+    and, once the statistics are counted anew, its words. Of one that was deleted before, what that left.
+    Counts say how many of each.
     """
     digest = key_digest(check_key(key, KEY_LENGTH))
 
@@ -42,7 +46,7 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
             models = await models_held(connection)
             ns = await require(connection, caller, namespace, "ADMIN")
             entity_id = await connection.fetchval(statement("lock_entity_whole"), ns, digest)
-            return ns, NOTHING_DELETED if entity_id is None else await erase(connection, models, ns, entity_id, digest)
+            return ns, await erase(connection, models, ns, entity_id, key)
 
     ns, deletion = await retried(write)
     if deletion.deleted:
@@ -50,23 +54,26 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
     return deletion
 
 
-async def erase(connection: Connection, models: Models, ns: int, entity_id: int, digest: bytes) -> Deletion:
-    """Erase a locked entity inside the caller's transaction."""
-    found = await with_observations(connection, ns, entity_id, digest)
+async def erase(connection: Connection, models: Models, ns: int, entity_id: int | None, key: str) -> Deletion:
+    """Erase a locked entity, or what a deletion has left of it (None), inside the caller's transaction."""
+    found = await with_observations(connection, ns, NOBODY if entity_id is None else entity_id, key_digest(key))
     rows = await connection.fetch(statement("lock_entities_whole"), ns, found)
     ids = [row["entity_id"] for row in rows]
-    keys = [row["key"] for row in rows]
-    counts = {"entities": 1, "observations": len(ids) - 1, "aliases": await forget_aliases(connection, ns, keys)}
+    keys = list({key, *(row["key"] for row in rows)})
+    entities = int(entity_id is not None)
+    counts = {"entities": entities, "observations": len(ids) - entities, "aliases": await forget_aliases(connection, ns, keys)}
     facts = [row["fact_id"] for row in await connection.fetch(statement("facts_around"), ns, ids)]
     counts["facts"] = await delete_facts(connection, ns, facts)
     stated = [row["fact_id"] for row in await connection.fetch(statement("erase_places"), ns, ids)]
     counts |= await erase_texts(connection, models, ns, ids)
-    counts["links"] = await count(connection, "erase_links", ns, ids, [row["key_digest"] for row in rows])
+    counts["links"] = await count(connection, "erase_links", ns, ids, [key_digest(one) for one in keys])
     counts["versions"] = await count(connection, "erase_versions", ns, ids)
     acls = [row["acl_id"] for row in rows if row["acl_id"]]
     counts["grants"] = await count(connection, "erase_acls", ns, acls)
     await connection.execute(statement("erase_entities"), ns, ids)
     await connection.execute(statement("erase_results"), ns, keys)
+    if not any(counts.values()):
+        return NOTHING_DELETED
     await connection.execute(statement("mark_due"), ns)
     await refresh_edges(connection, ns, [*facts, *stated])
     if acls:

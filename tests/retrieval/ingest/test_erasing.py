@@ -140,6 +140,17 @@ async def test_a_link_of_others_waits_after_a_plain_deletion_and_is_forgotten_by
     assert await values(store, "select count(*) from fact where predicate = 'links_to' and retracted_at is null") == [1]
 
 
+async def test_what_a_plain_deletion_left_waiting_is_erased_too(store: Store, ns: int) -> None:
+    await person(store)
+    await put(store, "page", f"Ask [her]({PERSON}).")
+    await delete_entity(store.database, ADMIN, DOCS, PERSON)
+    deletion = await erase_entity(store.database, ADMIN, DOCS, PERSON)
+    assert (deletion.counts["entities"], deletion.counts["observations"], deletion.counts["aliases"]) == (0, 3, 2)
+    assert await values(store, "select key from entity order by key") == ["page", "svc"]
+    assert await values(store, "select count(*) from link where target_key = $1", PERSON) == [0]
+    assert not (await erase_entity(store.database, ADMIN, DOCS, PERSON)).deleted
+
+
 async def test_vectors_of_every_model_and_those_kept_for_equal_texts_go(store: Store, ns: int) -> None:
     await put(store, "twin", "один и тот же текст", title="Имя")
     await embed_pending(store, 10)
