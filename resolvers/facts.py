@@ -151,7 +151,7 @@ def fact_value(given: Any) -> FactInput:
         value=given.value,
         valid_from=given.valid_from,
         valid_to=given.valid_to,
-        evidence=records.EVIDENCE[given.evidence.name],
+        evidence=None if given.evidence is None else records.EVIDENCE[given.evidence.name],
         relevance_scopes=given.relevance_scopes,
         stated_in=given.stated_in,
         supersede=given.supersede,

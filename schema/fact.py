@@ -27,7 +27,7 @@ class FactInput:
     value: JSON | None = described("The value, up to 8 KB, where it leads to no entity.")
     valid_from: datetime | None = described("Since when it holds; left out: it always did.")
     valid_to: datetime | None = described("Until when it holds, exclusive; left out: it still does.")
-    evidence: Evidence = given("How well it is supported.", default=Evidence.ASSERTED)
+    evidence: Evidence | None = described("How well it is supported; left out: ASSERTED, or as it was of a fact that is changed.")
     relevance_scopes: list[str] | None = described("What it is about, as `type:id`.")
     stated_in: list[str] | None = described(
         "Keys of entities that state it, up to 100: who may see none of them does not see it."

@@ -27,7 +27,8 @@ from retrieval.tuning import (
 class FactInput:
     """A fact to assert; None is as left out. With `fact_id` it changes that fact, and what is left out stays as it is.
 
-    `subject`, `object` and `stated_in` are keys of entities of the namespace; `evidence` is 1 inferred, 2 observed, 3 asserted.
+    `subject`, `object` and `stated_in` are keys of entities of the namespace; `evidence` is 1 inferred, 2 observed, 3 asserted
+    (left out: asserted).
     """
 
     subject: str
@@ -36,7 +37,7 @@ class FactInput:
     value: Any = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
-    evidence: int = 3
+    evidence: int | None = None
     relevance_scopes: Sequence[str] | None = None
     stated_in: Sequence[str] | None = None
     supersede: bool = False
@@ -49,7 +50,7 @@ def checked(fact: FactInput) -> FactInput:
         raise BadInput("A fact has an `object` or a `value`, not both.")
     if fact.object is None and fact.value is None and fact.fact_id is None:
         raise BadInput("A fact needs an `object` (the key of an entity) or a `value`.")
-    if fact.evidence not in (1, 2, 3):
+    if fact.evidence not in (None, 1, 2, 3):
         raise BadInput("`evidence` is one of INFERRED, OBSERVED, ASSERTED.")
     if fact.fact_id is not None:
         number_of(fact.fact_id)

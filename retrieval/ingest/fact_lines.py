@@ -39,7 +39,9 @@ class AssertionLine(BaseModel):
     value: Any = Field(None, description="The value, any JSON but null, where it leads to no entity.")
     validFrom: AwareDatetime | None = Field(None, description="Since when it holds, with a zone. Left out: it always did.")
     validTo: AwareDatetime | None = Field(None, description="Until when it holds, exclusive. Left out: it still does.")
-    evidence: Evidence = Field(Evidence.ASSERTED, description="How well it is supported.")
+    evidence: Evidence | None = Field(
+        None, description="How well it is supported. Left out: ASSERTED, or as it was of a fact that is changed."
+    )
     relevanceScopes: list[str] | None = Field(None, description="What it is about, as `type:id`.")
     statedIn: list[Key] | None = Field(None, description="Keys of the entities that state it.")
     supersede: bool = Field(False, description="True: what held when it begins ends there. Needs `validFrom`.")
@@ -88,8 +90,9 @@ def read_line(number: int, raw: bytes) -> tuple[int, FactInput | Retraction] | B
 def fact_of_line(line: AssertionLine) -> FactInput:
     """The fact that a line asserts."""
     return FactInput(
-        line.subject, line.predicate, line.object, line.value, line.validFrom, line.validTo, EVIDENCE[line.evidence.value],
-        line.relevanceScopes, line.statedIn, line.supersede, line.factId,
+        line.subject, line.predicate, line.object, line.value, line.validFrom, line.validTo,
+        None if line.evidence is None else EVIDENCE[line.evidence.value], line.relevanceScopes, line.statedIn,
+        line.supersede, line.factId,
     )  # fmt: skip
 
 

@@ -22,6 +22,8 @@ from retrieval.ingest.fact_intervals import LAST, At, Intervals
 
 EVER, NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 """Stand for an open start and an open end."""
+ASSERTED = 3
+"""The evidence of a fact that comes without."""
 Pair = tuple[int, str]
 """Subject and predicate."""
 
@@ -78,7 +80,7 @@ class Assertion:
     value: Any
     valid_from: datetime | None
     valid_to: datetime | None
-    evidence: int
+    evidence: int | None
     scopes: tuple[str, ...] | None
     places: frozenset[int] | None
     supersede: bool
@@ -131,7 +133,7 @@ class Record:
         """Assert a fact; gives its id, and whether it is new: it is not when it is in the record just like this."""
         row = Row(
             fact_id, given.subject_id, given.predicate, given.object_id, given.value, given.valid_from, given.valid_to,
-            given.evidence, given.scopes or (), given.supersede, bool(given.places),
+            given.evidence or ASSERTED, given.scopes or (), given.supersede, bool(given.places),
         )  # fmt: skip
         row = self.ended_by_what_follows(row)
         same = self.twins.get(row.identity)
@@ -166,7 +168,7 @@ class Record:
             value=before.value if stays else given.value,
             valid_from=given.valid_from or before.valid_from,
             valid_to=given.valid_to or before.valid_to,
-            evidence=given.evidence,
+            evidence=given.evidence or before.evidence,
             scopes=before.scopes if given.scopes is None else given.scopes,
             supersedes=before.supersedes or given.supersede,
             has_places=before.has_places if given.places is None else bool(given.places),

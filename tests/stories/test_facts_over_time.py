@@ -187,6 +187,20 @@ async def test_the_same_assertion_twice_changes_nothing_and_more_support_adds_to
     assert await wrong_edges(desk.store) == ({}, {})
 
 
+async def test_a_fact_that_is_closed_is_as_well_supported_as_before(desk: Desk) -> None:
+    await entities(desk, "s")
+    said = {"subject": "s", "predicate": "p"}
+    (told,) = await assert_facts(desk, said | {"value": 1, "evidence": "INFERRED"})
+    document = 'query($id: ID!) { fact(namespace: "docs", factId: $id) { evidence validTo } }'
+    for more, evidence in (
+        ({"validTo": JUNE}, "INFERRED"),
+        ({"evidence": "OBSERVED"}, "OBSERVED"),
+        ({"evidence": None}, "OBSERVED"),
+    ):
+        await assert_facts(desk, said | {"factId": told["factId"]} | more)
+        assert (await desk.ask(document, id=told["factId"]))["fact"]["evidence"] == evidence
+
+
 async def test_one_that_is_refused_stops_no_other(desk: Desk) -> None:
     await entities(desk, "s", "o")
     good = {"subject": "s", "predicate": "p", "object": "o"}
