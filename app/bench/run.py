@@ -16,6 +16,7 @@ from app.bench.line import Line
 from app.bench.memory import memory_over_mixed_requests
 from app.bench.rivals.compare import against_rivals
 from app.bench.shapes import statements_against_measured_shapes
+from app.bench.typed import typed_walks_against_bare_sql
 from app.bench.world import World, made_world
 
 MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
@@ -25,6 +26,7 @@ MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
     memory_over_mixed_requests,
     graph_from_a_hub_against_an_ordinary_start,
     facts_against_bare_sql,
+    typed_walks_against_bare_sql,
 )
 """Each gives one line or several; another promise is another file and a line here."""
 
