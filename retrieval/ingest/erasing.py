@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
-from retrieval.database import Connection, Database
+from retrieval.database import Connection, Database, json_text
 from retrieval.ingest.aliases import forget_aliases
 from retrieval.ingest.deleting import delete_facts, deleted
 from retrieval.ingest.edges import refresh_edges
+from retrieval.ingest.fact_input import named
 from retrieval.ingest.indexing import indexed
 from retrieval.ingest.source_input import KEY_LENGTH
 from retrieval.ingest.sql import statement
@@ -71,7 +72,7 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int 
     acls = [row["acl_id"] for row in rows if row["acl_id"]]
     counts["grants"] = await count(connection, "erase_acls", ns, acls)
     await connection.execute(statement("erase_entities"), ns, ids)
-    await connection.execute(statement("erase_results"), ns, keys)
+    await connection.execute(statement("erase_results"), ns, keys, [in_sentences(one) for one in keys])
     if not any(counts.values()):
         return NOTHING_DELETED
     await connection.execute(statement("mark_due"), ns)
@@ -79,6 +80,11 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int 
     if acls:
         await bump_rights_epoch(connection)
     return Deletion(True, counts)
+
+
+def in_sentences(key: str) -> str:
+    """A key as refusals of facts name it, in the text of a JSON value."""
+    return json_text(named(key))[1:-1]
 
 
 async def with_observations(connection: Connection, ns: int, entity_id: int, digest: bytes) -> list[int]:

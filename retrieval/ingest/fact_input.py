@@ -73,6 +73,11 @@ def checked(fact: FactInput) -> FactInput:
     )
 
 
+def named(key: str) -> str:
+    """A key in a sentence; results that are kept are searched for it when an entity is erased."""
+    return repr(key[:200])
+
+
 def check_interval(since: datetime | None, until: datetime | None) -> None:
     """Refuse an interval that holds nothing: [from, to) with to at from or before it."""
     if since is not None and until is not None and until <= since:

@@ -14,7 +14,7 @@ from retrieval.domain.rules import Domain
 from retrieval.domain.stored import domain_of
 from retrieval.errors import BadInput, ContextQLError, LimitExceeded
 from retrieval.ingest.edges import refresh_edges
-from retrieval.ingest.fact_input import FactInput, checked, number_of
+from retrieval.ingest.fact_input import FactInput, checked, named, number_of
 from retrieval.ingest.fact_record import Assertion, Record, Row
 from retrieval.ingest.idempotency import Once
 from retrieval.ingest.sql import statement
@@ -159,7 +159,7 @@ class Assertions:
         def entity(name: str, key: str) -> Named:
             found = entities.get(key_digest(key))
             if found is None:
-                raise BadInput(f"`{name}`: there is no entity {key[:200]!r} in this namespace; store it before its facts.")
+                raise BadInput(f"`{name}`: there is no entity {named(key)} in this namespace; store it before its facts.")
             return found
 
         try:

@@ -18,6 +18,8 @@ from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.entities import upsert_entities
 from retrieval.ingest.entity_input import EntityInput
 from retrieval.ingest.erasing import erase_entity
+from retrieval.ingest.fact_input import FactInput
+from retrieval.ingest.facts import assert_facts
 from retrieval.ingest.observations import ObservationInput, record_observations
 from retrieval.ingest.queue import embed_pending
 from retrieval.ingest.statistics import refresh_statistics
@@ -193,6 +195,17 @@ async def test_answers_kept_under_idempotency_keys_that_name_it_are_forgotten_an
         await record_observations(store.database, store.base, ADMIN, DOCS, [note], f"call {number}")
     await erase_entity(store.database, ADMIN, DOCS, "n1")
     assert await values(store, "select results->0->>'key' from idempotency") == ["n10"]
+
+
+@pytest.mark.parametrize("key", ["ann", "o'brien", 'a "b"', "a\\b", "ё\tx", "long " * 100 + "end"])
+async def test_a_sentence_that_names_it_is_forgotten_however_its_key_is_written(store: Store, key: str) -> None:
+    await put(store, "svc", "текст")
+    for number, named in enumerate((key, "another")):
+        (result,) = await assert_facts(store.database, ADMIN, DOCS, [FactInput("svc", "p", named)], f"call {number}")
+        assert result.message is not None
+    await put(store, key, "текст")
+    await erase_entity(store.database, ADMIN, DOCS, key)
+    assert ["another" in one for one in await values(store, "select results::text from idempotency")] == [True]
 
 
 async def test_a_closed_namespace_is_refused(store: Store) -> None:
