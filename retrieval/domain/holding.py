@@ -17,6 +17,7 @@ async def check_entity(connection: Connection, ns: int, entity_id: int, kind: st
     if not domain.packs:
         return
     domain.check_entity(kind, type_)
+    await connection.execute(statement("hold_for_type"), ns, entity_id, type_)
     for row in await connection.fetch(statement("said_of_entity"), ns, entity_id, type_):
         subject = type_ if row["is_subject"] else row["subject_type"]
         object_ = type_ if row["is_object"] else row["object_type"]

@@ -137,8 +137,8 @@ class Assertions:
     async def write(self, facts: Sequence[FactInput]) -> list[FactResult]:
         """Record the facts; a result for each."""
         given: list[FactInput | ContextQLError] = [checked_or_refused(fact) for fact in facts]
-        entities = await self._entities(fact for fact in given if isinstance(fact, FactInput))
         domain = await domain_of(self.connection, self.ns)
+        entities = await self._entities((fact for fact in given if isinstance(fact, FactInput)), hold=bool(domain.packs))
         asserted = [one if isinstance(one, ContextQLError) else self._assertion(one, entities, domain) for one in given]
         whole = [one for one in asserted if isinstance(one, Assertion)]
         await self.connection.fetch(statement("lock_subjects"), self.ns, sorted({one.subject_id for one in whole}))
@@ -148,9 +148,13 @@ class Assertions:
         await self._store(await self.connection.fetchval(statement("recording_instant")))
         return await self._results(written)
 
-    async def _entities(self, facts: Iterable[FactInput]) -> dict[bytes, Named]:
+    async def _entities(self, facts: Iterable[FactInput], hold: bool) -> dict[bytes, Named]:
+        """The entities that facts name; `hold` keeps them from getting another type meanwhile, since packs allow some types."""
         keys = {key for fact in facts for key in (fact.subject, fact.object, *(fact.stated_in or ())) if key is not None}
-        rows = await self.connection.fetch(statement("fact_entities"), self.ns, sorted({key_digest(key) for key in keys}))
+        digests = sorted({key_digest(key) for key in keys})
+        if hold:
+            await self.connection.execute(statement("hold_entities"), self.ns, digests)
+        rows = await self.connection.fetch(statement("fact_entities"), self.ns, digests)
         return {row["key_digest"]: Named(row["entity_id"], row["type"]) for row in rows}
 
     def _assertion(self, fact: FactInput, entities: Mapping[bytes, Named], domain: Domain) -> Assertion | ContextQLError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -12,10 +13,10 @@ from retrieval.domain.reading import pack_of
 from retrieval.ingest.entities import upsert_entities
 from retrieval.ingest.entity_input import EntityInput
 from retrieval.ingest.fact_input import FactInput
-from retrieval.ingest.facts import assert_facts
+from retrieval.ingest.facts import Assertions, assert_facts
 from retrieval.outcomes import FactResult, ItemResult
 from retrieval.store import Store
-from tests.fixtures.writing import ADMIN, DOCS, put
+from tests.fixtures.writing import ADMIN, DOCS, put, values
 
 PACK = {
     "name": "team", "version": "1.0.0", "types": {"person": {}, "ticket": {}},
@@ -83,3 +84,25 @@ async def test_a_thing_keeps_the_type_that_its_facts_need(store: Store) -> None:
         (refused,) = await things(store, (key, type_))
         assert "facts about it that do not allow it" in (refused.message or "")
     assert [one.outcome for one in await things(store, ("bob", "ticket"), ("ann", "person"))] == ["UPDATED", "UNCHANGED"]
+
+
+@pytest.mark.parametrize(("key", "type_"), [("ann", "ticket"), ("job", "person")])
+async def test_a_thing_gets_no_type_that_a_fact_does_not_allow_that_is_being_stored(store: Store, key: str, type_: str) -> None:
+    (ns,) = await values(store, "select ns from namespace where name = $1", DOCS)
+    async with store.database.writing() as connection:
+        (stored,) = await Assertions(connection, ns).write([FactInput("job", "assigned_to", object="ann")])
+        changing = asyncio.create_task(things(store, (key, type_)))
+        await asyncio.sleep(0.2)
+    assert stored.code is None
+    (changed,) = await changing
+    assert (changed.code, "there are facts about it" in (changed.message or "")) == ("BAD_INPUT", True)
+
+
+async def test_facts_are_held_to_the_types_that_things_have_got_while_they_waited(store: Store) -> None:
+    async with store.database.writing() as connection:
+        await connection.execute("select from entity where key = 'ann' for update")
+        await connection.execute("update entity set type = 'ticket' where key = 'ann'")
+        asserting = asyncio.create_task(facts(store, FactInput("job", "assigned_to", object="ann")))
+        await asyncio.sleep(0.2)
+    (refused,) = await asserting
+    assert refused.code == "BAD_INPUT"
