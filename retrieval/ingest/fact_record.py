@@ -62,7 +62,7 @@ class Row:
     @property
     def said(self) -> tuple[int | None, bytes]:
         """What it says of its subject; facts that say different things can conflict."""
-        return self.object_id, said_by(self.value)
+        return self.object_id, b"" if self.value is None else said_by(self.value)
 
     @property
     def identity(self) -> tuple[Any, ...]:
