@@ -19,7 +19,6 @@ from tests.fixtures.embedders import DIMENSIONS, MODEL, HashEmbedder
 from tests.fixtures.reembedding import OTHER, OtherEmbedder
 from tests.fixtures.writing import ADMIN, DOCS, put, values
 
-
 FRAGMENT = """
     with e as (insert into entity (ns, key_digest, key, kind, type, title)
                select ns, 'x', 'x', 'DOCUMENT', 'document', '' from namespace returning *)
