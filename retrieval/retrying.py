@@ -20,13 +20,18 @@ OVERTAKEN = (asyncpg.ForeignKeyViolationError, asyncpg.UniqueViolationError)
 """What it raises when a row was deleted or made by another transaction after this one looked."""
 
 
+class Overtaken(Conflict):
+    """Another transaction came in between, and this one may well come through when it is tried again."""
+
+
 async def retried(write: Callable[[], Awaitable[T]]) -> T:
     """The result of `write`, a whole transaction that may run several times; raises `Conflict` when it loses every time."""
     for attempt in range(WRITE_RETRIES + 1):
         try:
             return await write()
         except Conflict as error:
-            if attempt == WRITE_RETRIES or not isinstance(error.__cause__, LOST):
+            lost = isinstance(error, Overtaken) or isinstance(error.__cause__, LOST)
+            if attempt == WRITE_RETRIES or not lost:
                 raise
         except OVERTAKEN as error:
             if attempt == WRITE_RETRIES:

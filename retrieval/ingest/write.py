@@ -12,7 +12,7 @@ from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.database import Connection, Database, json_text
 from retrieval.domain.holding import check_entity
-from retrieval.errors import Conflict, ContextQLError
+from retrieval.errors import ContextQLError
 from retrieval.ingest.documents import Document, read_document
 from retrieval.ingest.edges import refresh_edges, refresh_edges_around
 from retrieval.ingest.fragments import replace_text
@@ -24,7 +24,7 @@ from retrieval.keys import key_digest
 from retrieval.migrations import Base
 from retrieval.model import models_held
 from retrieval.outcomes import ItemResult, Outcome
-from retrieval.retrying import retried
+from retrieval.retrying import Overtaken, retried
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ async def lock(connection: Connection, ns: int, key: str, kind: str, type: str, 
     # A statement of its own: its snapshot is younger than the lock.
     stored = await stored_state(connection, ns, key)
     if stored is None:
-        raise Conflict("The entity was deleted while this was written; send it again.")
+        raise Overtaken("The entity was deleted while this was written; send it again.")
     return stored, False
 
 
