@@ -77,15 +77,20 @@ async def facts_against_bare_sql(world: World) -> list[Line]:
             loads.append(perf_counter() - started)
             copies.append(await copied(database, ns, turn + 1))
         await refresh_plans(database)
-        ours, bare = await asked(Store(database, base, Tuning(), None), ns)
+        ours, bare = await asked(Store(database, base, Tuning(), None), ns, AT)
     finally:
         await database.close()
     note = f"{len(lines) / min(loads):,.0f} facts/s against {len(lines) / min(copies):,.0f} by COPY, {len(lines):,} facts"
-    shown = f"p50 {1000 * ours:.2f} ms against {1000 * bare:.2f} ms, {ASKED} entities of {world.times(ENTITIES):,}"
     return [
         Line("facts-load-of-copy", min(copies) / min(loads), LEAST_RATE, note=note, least=True),
-        Line("facts-as-of-of-bare-sql", ours / bare, MOST_TIMES, note=shown),
+        as_of_line("facts-as-of-of-bare-sql", ours, bare, world.times(ENTITIES)),
     ]
+
+
+def as_of_line(name: str, ours: float, bare: float, entities: int) -> Line:
+    """The promise of lists of facts as of an instant."""
+    note = f"p50 {1000 * ours:.2f} ms against {1000 * bare:.2f} ms, {ASKED} entities of {entities:,}"
+    return Line(name, ours / bare, MOST_TIMES, note=note)
 
 
 def invented(facts: int, entities: int) -> Iterator[str]:
@@ -119,7 +124,7 @@ async def copied(database: Database, ns: int, turn: int) -> float:
     return seconds
 
 
-async def asked(store: Store, ns: int) -> tuple[float, float]:
+async def asked(store: Store, ns: int, at: datetime) -> tuple[float, float]:
     """The median seconds of the facts of some entities as of an instant: by the loader under access, and by bare SQL."""
     async with store.database.reading() as connection:
         rows = await connection.fetch("select entity_id from entity where ns = $1 order by entity_id", ns)
@@ -127,21 +132,21 @@ async def asked(store: Store, ns: int) -> tuple[float, float]:
     ours, bare = list[float](), list[float]()
     for _ in range(WARM_UP + ROUNDS):
         some = chance.sample(everything, ASKED)
-        ours.append(await through_loaders(store, ns, some))
+        ours.append(await through_loaders(store, ns, some, at))
         started = perf_counter()
         async with store.database.reading() as connection:
-            await connection.fetch(BARE, ns, some, AT)
+            await connection.fetch(BARE, ns, some, at)
         bare.append(perf_counter() - started)
     return median(ours[WARM_UP:]), median(bare[WARM_UP:])
 
 
-async def through_loaders(store: Store, ns: int, entities: list[int]) -> float:
+async def through_loaders(store: Store, ns: int, entities: list[int], at: datetime) -> float:
     """The seconds of `facts(asOf:, direction: OUT) { nodes }` of some entities, once the caller's rights are resolved."""
     deadline = asyncio.get_running_loop().time() + 60
     async with Session(store, Identity(None, True), deadline=deadline) as session:
         pages = (await session.catalogue()).time.pages
         await session.access
-        questions = [FactQuestion(ns, entity, None, Direction.OUT, AT, None) for entity in entities]
+        questions = [FactQuestion(ns, entity, None, Direction.OUT, at, None) for entity in entities]
         started = perf_counter()
         await asyncio.gather(*(pages.one(FactPage(question, None, PAGE + 1)) for question in questions))
         return perf_counter() - started

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from statistics import median
 from time import perf_counter
 
+from app.bench.facts import as_of_line, asked
 from app.bench.line import Line
 from app.bench.world import World
 from app.sessions import Identity
@@ -27,6 +29,7 @@ BOUND = 3.0
 ENTITIES, FACTS, PREDICATES = 150_000, 1_000_000, 4
 ROUNDS, WARM_UP = 60, 5
 AT_ONCE = 50_000
+AT = datetime(2026, 1, 1, tzinfo=UTC)
 NAMESPACE, READER = "typed", "reader of typed walks"
 
 MADE = """
@@ -75,11 +78,13 @@ async def typed_walks_against_bare_sql(world: World) -> list[Line]:
             for name, seconds in zip(times, (hops, whole, bare_hops, bare_whole), strict=True):
                 times[name].append(seconds)
             found.append(items)
+        listed = await asked(store, ns, AT)
     finally:
         await database.close()
     p50 = {name: 1000 * median(seconds[WARM_UP:]) for name, seconds in times.items()}
     size = f"5 steps of depth 5, {median(found):.0f} entities of {entities:,}, {facts:,} facts"
-    return [line(name, p50[name], p50[f"bare {name}"], size) for name in ("hops", "walk")]
+    walks = [line(name, p50[name], p50[f"bare {name}"], size) for name in ("hops", "walk")]
+    return [*walks, as_of_line("facts-as-of-of-bare-sql-at-size", *listed, entities)]
 
 
 def line(name: str, ours: float, bare: float, size: str) -> Line:
