@@ -86,6 +86,7 @@ async def fill(database: Database, edges: int) -> str:
         await connection.execute(ENTITIES, ns, edges)
         await connection.execute("analyze entity")  # or the planner takes the namespace for an empty one
         stated = await connection.fetch(FACTS, ns, edges, FACTS_OF_ENTITY)
+        await connection.execute("analyze fact")
         await refresh_edges(connection, ns, [row["fact_id"] for row in stated])
     await refresh_plans(database)
     return (await create_token(database, admin, READER)).token
