@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
-from itertools import groupby
-from operator import attrgetter
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +45,8 @@ def bare_app(url: str, recorded: dict[str, list[Statement]]) -> Starlette:
         asked = orjson.loads(await request.body())
         found: dict[str, list[Record]] = {}
         async with request.app.state.pool.acquire() as connection:
-            for in_snapshot, statements in groupby(recorded[asked["variables"]["question"]], attrgetter("in_snapshot")):
-                async with snapshot_of(connection) if in_snapshot else nullcontext():
-                    for one in statements:
-                        found["both" if "+" in one.name else one.name] = await connection.fetch(one.text, *one.values)
+            for one in recorded[asked["variables"]["question"]]:
+                found["both" if "+" in one.name else one.name] = await connection.fetch(one.text, *one.values)
         body = {"data": {"search": {"hits": hits(found)}}}
         return Response(orjson.dumps(body), media_type="application/json")
 
@@ -58,11 +54,6 @@ def bare_app(url: str, recorded: dict[str, list[Statement]]) -> Starlette:
         return Response()
 
     return Starlette(routes=[Route("/graphql", search, methods=["POST"]), Route("/healthz", alive)], lifespan=lifespan)
-
-
-def snapshot_of(connection: Any) -> Any:
-    """The transaction in which the server ranks."""
-    return connection.transaction(isolation="repeatable_read", readonly=True)
 
 
 def hits(found: dict[str, list[Record]]) -> list[dict[str, Any]]:

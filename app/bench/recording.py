@@ -25,8 +25,6 @@ class Statement:
     name: str
     text: str
     values: tuple[Any, ...]
-    in_snapshot: bool = False
-    """Whether it ran in one transaction with those beside it."""
 
 
 class RecordingDatabase(Database):
@@ -37,12 +35,6 @@ class RecordingDatabase(Database):
     def reading(self, seconds: float | None = None) -> Acquired:
         """A connection that notes what it fetches."""
         return NotingAcquired(self, self._limit(seconds), self.statements)
-
-    @asynccontextmanager
-    async def snapshot(self, seconds: float | None = None) -> AsyncIterator[Connection]:
-        """A snapshot that notes what is fetched in it."""
-        async with super().snapshot(seconds) as connection:
-            yield cast("Connection", Noting(connection, self.statements, in_snapshot=True))
 
 
 class NotingAcquired(Acquired):
@@ -59,14 +51,13 @@ class NotingAcquired(Acquired):
 class Noting:
     """Stands before a connection."""
 
-    def __init__(self, connection: Connection, statements: list[Statement], in_snapshot: bool = False) -> None:
+    def __init__(self, connection: Connection, statements: list[Statement]) -> None:
         self._connection = connection
         self._statements = statements
-        self._in_snapshot = in_snapshot
 
     async def fetch(self, text: str, *values: Any, timeout: float | None = None) -> Any:
         """Fetch and note."""
-        self._statements.append(Statement(names()[text], text, values, self._in_snapshot))
+        self._statements.append(Statement(names()[text], text, values))
         return await self._connection.fetch(text, *values, timeout=timeout)
 
 

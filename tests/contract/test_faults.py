@@ -1,8 +1,8 @@
 """The oracle bites: whoever plants a fault turns the tests of access of the default run red.
 
 All of the faults that the leak oracle must find are among these, but for those that would break what is not there: a trace with
-text, an answer whose context was built before the filter, history read without grants, a list of dropped items that names hidden
-ones, a denial lost on a cycle of groups.
+text, an answer whose context was built before the filter, a list of dropped items that names hidden ones, a denial lost on a
+cycle of groups.
 """
 
 from __future__ import annotations
