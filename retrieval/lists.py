@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TEXT = frozenset({Channel.VECTOR, Channel.LEXICAL})
+SEARCHED = (Channel.VECTOR, Channel.LEXICAL, Channel.GRAPH, Channel.SQL)
+"""The channels of a search, one for each primitive."""
 TURNS = 3
 """How many turns of the event loop it takes until the last field of a selection has started its stage."""
 
@@ -84,6 +86,8 @@ class Lists:
                 return self.graph_pool
             case Channel.SQL:
                 return self.sql_pool
+            case _:
+                raise ValueError(f"{channel} is no channel of a search")
 
     @stage
     async def embedding(self) -> QuestionVector | Degradation:
@@ -182,7 +186,7 @@ class Lists:
         """What each channel's list counts, by the method of the question."""
         if self.question.fusion is FusionMethod.ADAPTIVE and Primitive.LEXICAL in self.question.channels:
             return adaptive_weights(self.session.store.tuning, (await self.words).script_shares)
-        return {channel: self.question.weight(Primitive[channel.name]) for channel in Channel}
+        return {channel: self.question.weight(Primitive[channel.name]) for channel in SEARCHED}
 
     async def at(self) -> datetime:
         """The instant that facts and attributes are taken at."""

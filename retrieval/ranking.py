@@ -16,12 +16,19 @@ class Channel(StrEnum):
     LEXICAL = "LEXICAL"
     GRAPH = "GRAPH"
     SQL = "SQL"
+    FACTS = "FACTS"
+    RECENT = "RECENT"
 
 
 class SignalKind(StrEnum):
     """What a term of a score stands for."""
 
     RANK = "RANK"
+    IDENTIFIER = "IDENTIFIER"
+    RELEVANCE_SCOPE = "RELEVANCE_SCOPE"
+    IN_FORCE = "IN_FORCE"
+    EVIDENCE = "EVIDENCE"
+    FRESHNESS = "FRESHNESS"
 
 
 # Tuples where one request makes dozens: they are made in a third of the time of a frozen dataclass.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval.access import Space
 from retrieval.fusion import evidence_of, fold
 from retrieval.highlights import Highlight, highlights_of
-from retrieval.lists import TEXT, Degradation, Lists
+from retrieval.lists import SEARCHED, TEXT, Degradation, Lists
 from retrieval.loader import Loader
 from retrieval.primitives.graph import Steps, walk
 from retrieval.primitives.lexical import matched_identifiers
@@ -99,7 +99,7 @@ class Search:
     @stage
     async def entities(self) -> list[EntityHit]:
         """The best k entities of all four channels as one list."""
-        rankings = await self.lists.to_fuse(*Channel)
+        rankings = await self.lists.to_fuse(*SEARCHED)
         folded = [fold(ranking) for channel, ranking in rankings.items() if channel in TEXT]
         others = [ranking for channel, ranking in rankings.items() if channel not in TEXT]
         fused = self.lists.fuse([*folded, *others], await self.lists.weights())
