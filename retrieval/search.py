@@ -15,7 +15,7 @@ from retrieval.primitives.graph import Steps, walk
 from retrieval.primitives.lexical import matched_identifiers
 from retrieval.prompt import context_text, language_of
 from retrieval.question import Question
-from retrieval.ranking import Candidate, Channel, Ranking, Signal, SignalKind
+from retrieval.ranking import Candidate, Ranking, Signal, SignalKind
 from retrieval.records import Entity, Fragment
 from retrieval.stage import Work, both, stage
 from retrieval.subgraph import FoundNeighbour, found_neighbours
