@@ -143,6 +143,23 @@ class Settings(BaseSettings):
         default="auto", description="Language of the headings in prompt-ready context; `auto` follows the question."
     )
 
+    context_default_max_tokens: Count = Field(default=8_000, description="Budget of a pack that does not name one, in tokens.")
+    context_chars_per_token: float = Field(
+        default=3.0, gt=0, le=100, description="Characters of a token, where tokens are estimated."
+    )
+    context_max_depth: int = Field(default=2, ge=1, le=5, description="Steps that the graph of a pack is walked.")
+    context_max_nodes: int = Field(default=40, ge=1, le=1_000, description="Entities that the walk of a pack finds at most.")
+    context_max_edges: int = Field(
+        default=400, ge=1, le=10_000, description="Facts looked at, an entity and way of the walk of a pack."
+    )
+
+    context_default_max_tokens: Count = Field(default=8_000, description="Budget of a pack that names none, in tokens.")
+    context_max_depth: int = Field(default=2, ge=1, le=5, description="Steps of the walk of a pack.")
+    context_max_nodes: int = Field(default=40, ge=1, le=1_000, description="Entities that the walk of a pack may find.")
+    context_max_edges: int = Field(
+        default=400, ge=1, le=10_000, description="Facts that the walk of a pack looks at, of each entity and in each direction."
+    )
+
     max_question: Count = Field(default=10_000, description="Characters in a question.")
     max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
     max_document: ByteSize = Field(
@@ -151,7 +168,12 @@ class Settings(BaseSettings):
     max_page: Count = Field(default=100, description="Items in one page of a list.")
     max_filter_values: Count = Field(default=1_000, description="Values in one filter.")
     max_buckets: Count = Field(default=1_000, description="Groups in one aggregate.")
-    max_anchors: Count = Field(default=20, description="Anchors of one typed walk.")
+    max_anchors: Count = Field(default=20, description="Anchors of one typed walk or pack.")
+    max_relevance_scopes: Count = Field(default=10, description="Relevance scopes of one pack.")
+    max_tokens: Count = Field(default=1_000_000, description="The largest budget of a pack, in tokens.")
+    max_ephemeral_context: ByteSize = Field(
+        default=ByteSize(256 * 1024), gt=0, description="Bytes of a caller's own state in a pack, as JSON; `1MiB` is understood."
+    )
     max_steps: Count = Field(default=10, description="Steps of one typed walk.")
 
     log_format: Literal["auto", "console", "json"] = Field(

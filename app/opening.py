@@ -30,11 +30,23 @@ def tuning_of(settings: Settings) -> Tuning:
         buckets_most=settings.max_buckets,
         typed_anchors=settings.max_anchors,
         typed_steps=settings.max_steps,
+        context_default_max_tokens=settings.context_default_max_tokens,
+        context_max_depth=settings.context_max_depth,
+        context_max_nodes=settings.context_max_nodes,
+        context_max_edges=settings.context_max_edges,
         embedding_seconds=settings.embedding_timeout,
         statement_seconds=settings.statement_timeout,
         search_config=settings.fts_config,
         locale=settings.locale,
         fusion=settings.fusion,
+        characters_per_token=settings.context_chars_per_token,
+        context_default_max_tokens=settings.context_default_max_tokens,
+        context_tokens_most=settings.max_tokens,
+        context_scopes_most=settings.max_relevance_scopes,
+        context_state_bytes=settings.max_ephemeral_context,
+        context_max_depth=settings.context_max_depth,
+        context_max_nodes=settings.context_max_nodes,
+        context_max_edges=settings.context_max_edges,
     )
 
 

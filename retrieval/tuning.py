@@ -61,6 +61,17 @@ class Tuning:
     typed_depth: int = 5
     typed_limit: int = 200
 
+    # Packs (spec 7, 13): budget in tokens, the walk of the graph, limits of what is given (anchors as of typed walks)
+    context_default_max_tokens: int = 8_000
+    context_tokens_most: int = 1_000_000
+    context_k_most: int = 100
+    context_scopes_most: int = 10
+    context_state_bytes: int = 256 * 1024
+    context_state_levels: int = 64
+    context_max_depth: int = 2
+    context_max_nodes: int = 40
+    context_max_edges: int = 400
+
     # Tools of chat models (spec 10): up to so many namespaces are named to choose from; more would fill a prompt
     tool_names_most: int = 50
 
