@@ -153,13 +153,6 @@ class Settings(BaseSettings):
         default=400, ge=1, le=10_000, description="Facts looked at, an entity and way of the walk of a pack."
     )
 
-    context_default_max_tokens: Count = Field(default=8_000, description="Budget of a pack that names none, in tokens.")
-    context_max_depth: int = Field(default=2, ge=1, le=5, description="Steps of the walk of a pack.")
-    context_max_nodes: int = Field(default=40, ge=1, le=1_000, description="Entities that the walk of a pack may find.")
-    context_max_edges: int = Field(
-        default=400, ge=1, le=10_000, description="Facts that the walk of a pack looks at, of each entity and in each direction."
-    )
-
     max_question: Count = Field(default=10_000, description="Characters in a question.")
     max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
     max_document: ByteSize = Field(
