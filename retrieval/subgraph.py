@@ -71,10 +71,10 @@ def make_graph_question(
     )
 
 
-def checked(tuning: Tuning, ref: EntityRef) -> EntityRef:
+def checked(tuning: Tuning, ref: EntityRef, argument: str = "`start`") -> EntityRef:
     """A start whose names can be looked up."""
-    namespace = None if ref.namespace is None else strict(ref.namespace, "A namespace of `start`")
-    return EntityRef(namespace, check_key(ref.key, tuning.key_most, "A key of `start`"))
+    namespace = None if ref.namespace is None else strict(ref.namespace, f"A namespace of {argument}")
+    return EntityRef(namespace, check_key(ref.key, tuning.key_most, f"A key of {argument}"))
 
 
 @dataclass(frozen=True, slots=True)
