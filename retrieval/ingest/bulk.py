@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -27,13 +28,16 @@ Vector = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A document that is one fragment: clean text, JSON text of its meta, and its vector if one is given."""
+    """A document (or an episode, an observation) that is one fragment: clean text, JSON text of its meta, its vector if given."""
 
     key: str
     title: str
     text: str
     meta: str = "{}"
     vector: Vector | None = None
+    kind: str = "DOCUMENT"
+    occurred_at: datetime | None = None
+    scopes: tuple[str, ...] = ()
 
     @property
     def embedded(self) -> str:
@@ -66,6 +70,7 @@ async def store(connection: Connection, ns: int, batch: Sequence[Prepared]) -> d
         [one.text for one in batch], [one.meta for one in batch],
         ["\n".join(find_identifiers(one.embedded)) for one in batch],
         [indexed(one.title, "", one.text).words for one in batch],
+        [one.kind for one in batch], [one.occurred_at for one in batch], ["\n".join(one.scopes) for one in batch],
     )  # fmt: skip
     vectors = {one.key: one.vector for one in batch if one.vector is not None}
     placed = [(row, vectors[row["key"]]) for row in rows if row["key"] in vectors]
