@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from retrieval.adaptive import adaptive_weights
-from retrieval.errors import DatabaseUnavailable, DeadlineExceeded, Overloaded, ProviderUnavailable
+from retrieval.errors import DatabaseUnavailable, Overloaded
 from retrieval.fusion import fuse
-from retrieval.identifiers import find_identifiers
-from retrieval.model import Model, ModelChanged, QuestionVector
+from retrieval.model import QuestionVector
 from retrieval.primitives.graph import Steps
 from retrieval.primitives.graph import graph as graph_primitive
-from retrieval.primitives.lexical import Words, words_of
-from retrieval.primitives.lexical import lexical as lexical_primitive
 from retrieval.primitives.sql import sql as sql_primitive
-from retrieval.primitives.text import both as text_primitive
-from retrieval.primitives.vector import vector as vector_primitive
 from retrieval.question import FusionMethod, Primitive, Question
 from retrieval.ranking import Candidate, Channel, Ranking
 from retrieval.reader import Reader
-from retrieval.stage import Work, both, stage
+from retrieval.stage import both, stage
+from retrieval.text_lists import Degradation, TextLists, pool_size
 
 if TYPE_CHECKING:
     from retrieval.session import Session
 
-T = TypeVar("T")
 TEXT = frozenset({Channel.VECTOR, Channel.LEXICAL})
 SEARCHED = (Channel.VECTOR, Channel.LEXICAL, Channel.GRAPH, Channel.SQL)
 """The channels of a search, one for each primitive."""
@@ -37,16 +31,7 @@ TURNS = 3
 """How many turns of the event loop it takes until the last field of a selection has started its stage."""
 
 
-@dataclass(frozen=True, slots=True)
-class Degradation:
-    """A helper that did not help: `part`, a stable `code` and a sentence."""
-
-    part: str
-    code: str
-    message: str
-
-
-class Lists:
+class Lists(TextLists):
     """The lists of one question, ranked when they are asked for.
 
     A list that nobody fuses is one statement of its own and waits for nothing that it does not need. Lists that are fused are
@@ -54,16 +39,11 @@ class Lists:
     """
 
     def __init__(self, session: Session, question: Question, reader: Reader) -> None:
-        self.session = session
+        size = pool_size(session.store.tuning, question.k, question.namespaces)
+        super().__init__(session, reader, question.text, size, question.filter)
         self.question = question
-        self.reader = reader
-        self.work: Work = session.work
-        tuning = session.store.tuning
-        self.size = min(tuning.pool_most, max(tuning.pool_least, question.k * max(2, len(question.namespaces or ()))))
-        self.identifiers = find_identifiers(question.text)
         self._wanted: set[Channel] = set()
         self._alone: set[Channel] = set()
-        self._lost: Degradation | None = None
 
     async def to_fuse(self, *channels: Channel) -> dict[Channel, Ranking]:
         """The lists of these channels that the question fuses."""
@@ -90,28 +70,18 @@ class Lists:
                 raise ValueError(f"{channel} is no channel of a search")
 
     @stage
-    async def embedding(self) -> QuestionVector | Degradation:
-        """The vector of the question, or why there is none: the search goes on without it."""
-        return await self._embedded()
-
-    @stage
-    async def words(self) -> Words:
-        """The words and identifiers of the question."""
-        return await words_of(self.reader, self.question.text, self.identifiers)
-
-    @stage
     async def vector_pool(self) -> Ranking:
         """Fragments by meaning; empty without a vector of the question."""
         if (shared := await self._shared(Channel.VECTOR)) is not None:
             return shared
-        return await self._by_meaning(lambda embedding: self._vector(self.reader, embedding))
+        return await self.by_meaning(lambda embedding: self.nearest(self.reader, embedding))
 
     @stage
     async def lexical_pool(self) -> Ranking:
         """Fragments by words and identifiers."""
         if (shared := await self._shared(Channel.LEXICAL)) is not None:
             return shared
-        return await self._lexical(self.reader, await self.words)
+        return await self.worded(self.reader, await self.words)
 
     @stage
     async def sql_pool(self) -> Ranking:
@@ -145,16 +115,16 @@ class Lists:
         async def ranked(embedding: QuestionVector | Degradation | None) -> Mapping[Channel, Ranking]:
             words = await self.words if Channel.LEXICAL in wanted else None
             if wanted <= TEXT:  # one statement, so one snapshot
-                return await self._text(self.reader, embedding, words)
+                return await self.fragments(self.reader, embedding, words)
             async with self.reader.one_moment() as reader:
-                found = await self._text(reader, embedding, words)
+                found = await self.fragments(reader, embedding, words)
                 fused = self.fuse([found[channel] for channel in (Channel.VECTOR, Channel.LEXICAL) if channel in found], weights)
                 found[Channel.SQL] = await self._sql(reader, at)
                 if Channel.GRAPH in wanted:
                     found[Channel.GRAPH] = await self._graph(reader, fused, found[Channel.SQL], at)
                 return found
 
-        return await (self._by_meaning(ranked) if Channel.VECTOR in wanted else ranked(None))
+        return await (self.by_meaning(ranked) if Channel.VECTOR in wanted else ranked(None))
 
     async def _shared(self, channel: Channel) -> Ranking | None:
         """A list that is fused with others; None for one that is not, and when another one broke the statement of all."""
@@ -205,46 +175,8 @@ class Lists:
         if Channel.VECTOR in self._wanted or "vector_pool" in self.__dict__:
             with suppress(Exception):
                 await self.vector_pool
-        lost = embedding if isinstance(embedding, Degradation) else self._lost
+        lost = embedding if isinstance(embedding, Degradation) else self.lost
         return [] if lost is None else [lost]
-
-    async def _by_meaning(self, rank: Callable[[QuestionVector | Degradation], Awaitable[T]]) -> T:
-        """Rank with the vector of the question, and with one of another model when the base turns out to hold that model now."""
-        try:
-            return await rank(await self.embedding)
-        except ModelChanged as changed:  # between the first statement of the request and this one
-            anew = await self._embedded(changed.current or await self.reader.current_model())
-        if isinstance(anew, Degradation):
-            self._lost = anew
-        return await rank(anew)
-
-    async def _embedded(self, model: Model | None = None) -> QuestionVector | Degradation:
-        try:
-            return await self.session.question_vector(self.question.text, model)
-        except (ProviderUnavailable, DeadlineExceeded) as error:
-            return Degradation("embedding", error.code, error.message)
-
-    async def _text(
-        self, reader: Reader, embedding: QuestionVector | Degradation | None, words: Words | None
-    ) -> dict[Channel, Ranking]:
-        """The lists of fragments that can be asked for."""
-        if isinstance(embedding, QuestionVector) and words is not None and not words.is_empty:
-            rankings = await text_primitive(reader, embedding, words, self.size, self.question.filter)
-            return dict(zip((Channel.VECTOR, Channel.LEXICAL), rankings, strict=True))
-        found: dict[Channel, Ranking] = {}
-        if embedding is not None:
-            found[Channel.VECTOR] = await self._vector(reader, embedding)
-        if words is not None:
-            found[Channel.LEXICAL] = await self._lexical(reader, words)
-        return found
-
-    async def _vector(self, reader: Reader, embedding: QuestionVector | Degradation) -> Ranking:
-        if isinstance(embedding, Degradation):
-            return Ranking(Channel.VECTOR, (), self.size)
-        return await vector_primitive(reader, embedding, self.size, self.question.filter)
-
-    async def _lexical(self, reader: Reader, words: Words) -> Ranking:
-        return await lexical_primitive(reader, words, self.size, self.question.filter)
 
     async def _sql(self, reader: Reader, at: datetime) -> Ranking:
         return await sql_primitive(reader, self.question.entity_filter, at, self.size)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval.access import Space
 from retrieval.fusion import evidence_of, fold
 from retrieval.highlights import Highlight, highlights_of
-from retrieval.lists import SEARCHED, TEXT, Degradation, Lists
+from retrieval.lists import SEARCHED, TEXT, Lists
 from retrieval.loader import Loader
 from retrieval.primitives.graph import Steps, walk
 from retrieval.primitives.lexical import matched_identifiers
@@ -19,6 +19,7 @@ from retrieval.ranking import Candidate, Ranking, Signal, SignalKind
 from retrieval.records import Entity, Fragment
 from retrieval.stage import Work, both, stage
 from retrieval.subgraph import FoundNeighbour, found_neighbours
+from retrieval.text_lists import Degradation
 
 if TYPE_CHECKING:
     from retrieval.session import Session

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from app.cli.output import note, printable, results, say
 from retrieval.highlights import Highlight, TextField
-from retrieval.lists import Degradation
 from retrieval.prompt import Language
 from retrieval.ranking import Signal
 from retrieval.search import FragmentHit
 from retrieval.subgraph import FoundNeighbour
+from retrieval.text_lists import Degradation
 
 BAR = 10
 BEFORE = 60

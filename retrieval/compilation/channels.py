@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from retrieval.compilation.item import ChannelList, Item
-from retrieval.lists import Degradation
 from retrieval.primitives.graph import Neighbour
 from retrieval.ranking import Channel
 from retrieval.reader import Reader
 from retrieval.records import Fact
 from retrieval.stage import Work, stage
+from retrieval.text_lists import Degradation
 
 if TYPE_CHECKING:
     from retrieval.compilation.question import PackQuestion
