@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -47,6 +48,12 @@ async def of_fact(catalogue: Catalogue, fact: Fact) -> list[Step]:
     entities = await catalogue.entities.many((fact.ns, place) for place in places)
     chains = await asyncio.gather(*(of_entity(catalogue, entity) for entity in entities if entity is not None))
     return [step, *(step for chain in chains for step in chain)]
+
+
+async def of_reached(catalogue: Catalogue, entity: Entity, ways: Sequence[Fact]) -> list[Step]:
+    """Entity and origin, then the chains of the facts that a walk took to it."""
+    chains = await asyncio.gather(of_entity(catalogue, entity), *(of_fact(catalogue, fact) for fact in ways))
+    return [step for chain in chains for step in chain]
 
 
 def entity_step(entity: Entity) -> Step:

@@ -28,3 +28,9 @@ class Embedder(Protocol):
     async def embed_passages(self, texts: Sequence[str]) -> Vectors: ...
 
     async def close(self) -> None: ...
+
+
+class Tokenizer(Protocol):
+    """Counts the tokens of a text: none of an empty text, and a longer text never takes much less than a shorter one."""
+
+    def count(self, text: str) -> int: ...

@@ -13,7 +13,8 @@ from retrieval.database import Database
 from retrieval.errors import ProviderUnavailable
 from retrieval.migrations import Base
 from retrieval.model import Model
-from retrieval.ports import Embedder
+from retrieval.ports import Embedder, Tokenizer
+from retrieval.tokens import EstimatedTokens
 from retrieval.tuning import Tuning
 
 
@@ -79,6 +80,13 @@ class Store:
     question_vectors: QuestionVectors = field(default_factory=lambda: QuestionVectors(4_096))
     next_embedder: Embedder | None = None
     """The provider of the model that the base is being re-embedded with, or was before: whichever holds it is asked."""
+    exact_tokenizer: Tokenizer | None = None
+    """Counts the tokens of texts; without one they are estimated."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What texts are priced with."""
+        return self.exact_tokenizer or EstimatedTokens(self.tuning.characters_per_token)
 
     def embedder_of(self, model: Model | None) -> Embedder:
         """The provider of the model that holds the base; raises `ProviderUnavailable` when this process has none."""

@@ -71,6 +71,14 @@ class Tuning:
     context_max_depth: int = 2
     context_max_nodes: int = 40
     context_max_edges: int = 400
+    # What the list of each channel counts: lexical, vector, facts, graph, recent; and what is added to it
+    context_weights: tuple[float, ...] = (1.0, 1.0, 1.0, 0.7, 0.6)
+    context_identifier: float = 0.010
+    context_scope: float = 0.004
+    context_in_force: float = 0.003
+    context_evidence: float = 0.002
+    context_freshness: float = 0.005
+    context_freshness_hours: float = 336.0
 
     # Tools of chat models (spec 10): up to so many namespaces are named to choose from; more would fill a prompt
     tool_names_most: int = 50
