@@ -26,7 +26,7 @@ async def sections(root: Compilation, kinds: Collection[str] | None) -> list[Sec
     return [section for section in await root.sections if kinds is None or section.kind.value in kinds]
 
 
-async def provenance(root: PackItem, info: Info) -> list[Step] | None:
+async def provenance(root: PackItem, info: Info) -> list[Step]:
     """The chain of what the item is; an entity has those of the facts that led to it too."""
     catalogue = await info.context.catalogue()
     if root.fragment is not None:
@@ -34,6 +34,6 @@ async def provenance(root: PackItem, info: Info) -> list[Step] | None:
     if root.fact is not None:
         return await of_fact(catalogue, root.fact)
     if root.entity is None:
-        return None
+        return []
     ways = await root.run.ways((root.entity.ns, root.entity.entity_id))
     return await of_reached(catalogue, root.entity, ways)

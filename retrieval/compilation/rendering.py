@@ -30,25 +30,23 @@ IN_CONFLICT: dict[Language, str] = {"ru": " (в конфликте)", "en": " (i
 
 
 def pack_text(sections: Sequence[Section], language: Language) -> str:
-    """The pack as blocks with a blank line between them: headings, whole texts, and lists of facts and of entities."""
-    blocks: list[str] = []
-    for section in sections:
-        blocks.append(HEADINGS[language][section.kind])
-        blocks += blocks_of(section, language)
-    return "\n\n".join(blocks)
+    """The sections as they are in `context`: whole texts apart by a blank line, facts and entities as lists."""
+    return "\n\n".join(section_text(section, language) for section in sections)
 
 
-def blocks_of(section: Section, language: Language) -> list[str]:
-    """A section without its heading."""
+def section_text(section: Section, language: Language) -> str:
+    """A section under its heading."""
+    heading = HEADINGS[language][section.kind]
     match section.kind:
         case SectionKind.CURRENT:
-            return [item.text for item in section.items]
+            return "\n\n".join([heading, *(item.text for item in section.items)])
         case SectionKind.RELEVANT_FACTS:
-            return ["\n".join(fact_line(item, language) for item in section.items)]
+            return "\n".join([heading, *(fact_line(item, language) for item in section.items)])
         case SectionKind.RELATED_ENTITIES:
-            return ["\n".join("- " + item.text.replace("\n", "\n  ") for item in section.items)]
+            return "\n".join([heading, *("- " + item.text.replace("\n", "\n  ") for item in section.items)])
     source = CONTEXT_HEADINGS[language][1]
-    return [fragment_text(item.fragment, source) for item in section.items if item.fragment is not None]
+    fragments = (item.fragment for item in section.items if item.fragment is not None)
+    return "\n\n".join([heading, *(fragment_text(fragment, source) for fragment in fragments)])
 
 
 def fact_line(item: PackItem, language: Language) -> str:

@@ -42,12 +42,12 @@ def text_of_fragment(fragment: Fragment) -> ItemText:
 
 
 def text_of_fact(fact: Fact, subject: Entity, object: Entity | None) -> ItemText:
-    """`subject predicate object (from – to)`; its title is that of the subject."""
+    """`subject predicate object (from – to)`; its title is the predicate."""
     parts = _Parts()
-    who = parts.line(name_of(subject))
-    said = f"{who} {parts.line(fact.predicate)} {parts.line(value_text(fact.value) if object is None else name_of(object))}"
-    text = f"{said} ({instant_text(fact.valid_from)} – {instant_text(fact.valid_to)})"
-    return ItemText(who, text, fact.namespace, None, parts.changed)
+    predicate = parts.line(fact.predicate)
+    end = parts.line(value_text(fact.value) if object is None else name_of(object))
+    text = f"{parts.line(name_of(subject))} {predicate} {end} ({instant_text(fact.valid_from)} – {instant_text(fact.valid_to)})"
+    return ItemText(predicate, text, fact.namespace, None, parts.changed)
 
 
 def text_of_entity(entity: Entity, attributes: Mapping[str, Any]) -> ItemText:
