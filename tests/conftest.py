@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
@@ -18,11 +16,10 @@ from retrieval.store import Store
 from retrieval.tuning import Tuning
 from tests.fixtures.databases import TestServer
 from tests.fixtures.embedders import DIMENSIONS, MODEL, HashEmbedder
+from tests.fixtures.run_folder import RunFolder
 
 RUN_FOLDER = "CONTEXTQL_TEST_RUN"
-
-
-OWNER = "CONTEXTQL_TEST_RUN_OWNER"
+MADE = pytest.StashKey[RunFolder]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,14 +30,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The first process of the run makes its folder; workers, and runs that a test starts, inherit the name."""
     if not hasattr(config, "workerinput") and RUN_FOLDER not in os.environ:
-        os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="contextql-tests-")
-        os.environ[OWNER] = str(os.getpid())
+        config.stash[MADE] = RunFolder()
+        os.environ[RUN_FOLDER] = str(config.stash[MADE].path)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """The first process is the last to end, and takes the folder away."""
-    if not hasattr(config, "workerinput") and os.environ.get(OWNER) == str(os.getpid()):
-        shutil.rmtree(os.environ.pop(RUN_FOLDER), ignore_errors=True)
+    if MADE in config.stash:
+        del os.environ[RUN_FOLDER]
+        config.stash[MADE].close()
 
 
 def pytest_collection_finish() -> None:
