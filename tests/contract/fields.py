@@ -151,7 +151,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "signals": lambda v, hit: hit.signals,
     },
     "Signal": {
-        "kind": lambda v, _: "RANK",
+        "kind": lambda v, signal: signal.kind,
         "channel": lambda v, signal: signal.channel,
         "rank": lambda v, signal: signal.rank,
         "rawScore": lambda v, signal: signal.raw,

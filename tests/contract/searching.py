@@ -49,11 +49,12 @@ class Filter:
 
 @dataclass(frozen=True)
 class Signal:
-    channel: str
-    rank: int
-    raw: float
+    channel: str | None
+    rank: int | None
+    raw: float | None
     weight: float
     contribution: float
+    kind: str = "RANK"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,114 @@
+"""Says in plain Python how the items of a pack read and what they cost; shares no code with the product."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from tests.contract import lists
+from tests.contract.oracle import public_id
+from tests.fixtures.random_world import Entity, Fact, Fragment
+
+if TYPE_CHECKING:
+    from tests.contract.packs import Item, Pack, Thing
+
+LETTERS_A_TOKEN = 3
+HEADINGS = {
+    "CURRENT": ("# Текущее состояние", "# Current state"),
+    "RELEVANT_FACTS": ("# Факты", "# Relevant facts"),
+    "EPISODES": ("# Эпизоды", "# Episodes"),
+    "DOCUMENTS": ("# Документы", "# Documents"),
+    "RELATED_ENTITIES": ("# Связанные сущности", "# Related entities"),
+    "RECENT_OBSERVATIONS": ("# Недавние наблюдения", "# Recent observations"),
+}
+UNFINISHED = re.compile(r"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")
+"""The beginning of an escape sequence at the end of a text."""
+
+
+def price(text: str) -> int:
+    return math.ceil(len(text) / LETTERS_A_TOKEN)
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def said(value: Any) -> str:
+    """A value as a reader sees it."""
+    return value if isinstance(value, str) else compact(value)
+
+
+def named(entity: Entity) -> str:
+    return entity.title or entity.key
+
+
+def moment(at: datetime | None) -> str:
+    """An end of an interval; an open one is an ellipsis."""
+    if at is None:
+        return "…"
+    plain = at.astimezone(UTC).isoformat().removesuffix("+00:00")
+    return plain.removesuffix("T00:00:00") if plain.endswith("T00:00:00") else f"{plain}Z"
+
+
+def said_by(fact: Fact) -> str:
+    """What a fact says of its subject, such that different things read differently."""
+    return compact(fact.value) if fact.object is None else f"entity {fact.object.id}"
+
+
+def fact_title(fact: Fact) -> str:
+    return fact.predicate
+
+
+def text_of(thing: Thing, at: datetime) -> str:
+    """The text of an item; nothing in a world needs neutralising."""
+    if isinstance(thing, Fragment):
+        return thing.text
+    if isinstance(thing, Fact):
+        end = said(thing.value) if thing.object is None else named(thing.object)
+        return f"{named(thing.subject)} {thing.predicate} {end} ({moment(thing.valid_from)} – {moment(thing.valid_to)})"
+    head = f"[{thing.key}] ({thing.type}) {thing.title}" + (f" status={thing.status}" if thing.status else "")
+    return "\n".join([head, *(f"{name}: {said(value)}" for name, value in sorted(lists.attributes_of(thing, at).items()))])
+
+
+def cut(text: str, budget: int) -> str:
+    """As much of the caller's state as a budget has room for, up to a sensible place."""
+    most = budget * LETTERS_A_TOKEN
+    if len(text) <= most:
+        return text
+    places = [n for n in range(most // 2, most) if text[n] in ",}]" or text[n].isspace()]
+    kept = text[: places[-1] + 1] if places else text[:most]
+    unfinished = UNFINISHED.search(kept)
+    kept = kept[: unfinished.start(1)] if unfinished else kept
+    return f"{kept}…" if len(kept) < most else kept
+
+
+def rendered(pack: Pack) -> str:
+    """The pack for a prompt."""
+    russian = pack.language == "RU"
+    return "\n\n".join(section(name, items, russian) for name, items in pack.sections)
+
+
+def section(name: str, items: list[Item], russian: bool) -> str:
+    heading = HEADINGS[name][0 if russian else 1]
+    if name == "RELEVANT_FACTS":
+        return "\n".join([heading, *(fact_line(item, russian) for item in items)])
+    if name == "RELATED_ENTITIES":
+        return "\n".join([heading, *("- " + item.text.replace("\n", "\n  ") for item in items)])
+    return "\n\n".join([heading, *(item.text if item.thing is None else quoted(item, russian) for item in items)])
+
+
+def fact_line(item: Item, russian: bool) -> str:
+    assert isinstance(item.thing, Fact)
+    mark = (" (в конфликте)" if russian else " (in conflict)") if item.conflict else ""
+    return f"- [{public_id('a', item.thing.subject.space, item.thing.fact)}] {item.text}{mark}"
+
+
+def quoted(item: Item, russian: bool) -> str:
+    assert isinstance(item.thing, Fragment)
+    entity, heading = item.thing.entity, item.thing.heading
+    lines = [f"## [{entity.key}] {entity.title}" + (f" — {heading}" if heading else "")]
+    lines += [f"{'Источник' if russian else 'Source'}: {entity.path}"] if entity.path else []
+    return "\n".join(lines) + "\n\n" + item.text
