@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Collection as Many
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from retrieval.text import clean
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 
 DEFAULT_DATA = "../shared/data"
+WHEN = "%I:%M %p on %d %B, %Y"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Document:
     title: str
     text: str
     group: str | None
+    occurred_at: datetime | None = None
+    """When it was said, in sets of dated conversations (`when`); taken as UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def find_folder(folder: Path) -> Path:
 def read_collection(folder: Path, groups: Many[str] | None = None) -> Collection:
     """The set in a folder, only some of its groups if named; raises `BadInput` with file and line of what is wrong."""
     documents = tuple(
-        Document(at, row["id"], clean(row.get("title") or ""), clean(row["text"]), row.get("group"))
+        Document(at, row["id"], clean(row.get("title") or ""), clean(row["text"]), row.get("group"), instant_of(row.get("when")))
         for at, row in rows_of(folder / "corpus.jsonl.gz", ("id", "text"))
         if groups is None or row.get("group") in groups
     )
@@ -85,6 +89,14 @@ def read_collection(folder: Path, groups: Many[str] | None = None) -> Collection
     if twice:
         raise BadInput(f"{folder / 'corpus.jsonl.gz'} has {twice} ids twice.")
     return Collection(documents, queries, read_judgments(folder / "qrels.tsv"))
+
+
+def instant_of(when: str | None) -> datetime | None:
+    """A date as conversations have it; raises `BadInput` for one of another form."""
+    try:
+        return None if when is None else datetime.strptime(when, WHEN).replace(tzinfo=UTC)
+    except ValueError:
+        raise BadInput(f"{when!r} is no date such as `1:56 pm on 8 May, 2023`.") from None
 
 
 def rows_of(file: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -109,7 +109,7 @@ async def with_vectors(
     store: Store, folder: Path, collection: Collection, options: EvalOptions, progress: Progress
 ) -> tuple[Store, list[Prepared]]:
     """The documents with their vectors, and a store that knows those of the queries."""
-    prepared = [Prepared(document.id, document.title, document.text) for document in collection.documents]
+    prepared = [prepared_of(document) for document in collection.documents]
     vectors = QuestionVectors(len(collection.queries))
     if options.embeddings is not None:
         given = options.embeddings if options.embeddings.is_dir() else folder / options.embeddings
@@ -127,6 +127,12 @@ async def with_vectors(
         assert store.embedder is not None
         vectors.put(store.embedder.model, question_of(store, query, {}, options).text, vector)
     return store, [replace(one, vector=vector) for one, vector in zip(prepared, documents, strict=True)]
+
+
+def prepared_of(document: Document) -> Prepared:
+    """A document as it is loaded: what has a date is an episode."""
+    kind = "DOCUMENT" if document.occurred_at is None else "EPISODE"
+    return Prepared(document.id, document.title, document.text, kind=kind, occurred_at=document.occurred_at)
 
 
 def given_vectors(store: Store, dimensions: int) -> GivenVectors:

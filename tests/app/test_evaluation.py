@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,18 @@ async def test_nothing_is_left_behind_when_it_is_cancelled_in_the_middle(place: 
 def test_what_is_wrong_with_a_set_is_named_by_file_and_line(place: Place, file: str, content: str, message: str) -> None:
     (place.folder / file).write_text(content)
     with pytest.raises(BadInput, match=message):
+        read_collection(place.folder)
+
+
+def test_dates_are_taken_as_conversations_write_them(place: Place) -> None:
+    dated = {**DOCUMENTS[0], "when": "1:56 pm on 8 May, 2023"}
+    (place.folder / "corpus.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, [dated, DOCUMENTS[1]])).encode()))
+    first, second = read_collection(place.folder).documents
+    assert first.occurred_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    assert second.occurred_at is None
+    dated["when"] = "8 May 2023"
+    (place.folder / "corpus.jsonl.gz").write_bytes(gzip.compress(json.dumps(dated).encode()))
+    with pytest.raises(BadInput, match="'8 May 2023' is no date"):
         read_collection(place.folder)
 
 

@@ -76,10 +76,17 @@ async def kept_world(folder: Path, sizes: Sizes, say: Callable[[str], None]) -> 
 
 
 async def kept(
-    embedded: EmbeddedDatabase, name: str, fill: Callable[[str], Awaitable[None]], corpus: Corpus, say: Callable[[str], None]
+    embedded: EmbeddedDatabase,
+    name: str,
+    fill: Callable[[str], Awaitable[None]],
+    corpus: Corpus,
+    say: Callable[[str], None],
+    made_by: str = "",
 ) -> str:
-    """The URL of a database that was filled with just this; filled now when it was not."""
+    """The URL of a database that was filled with just this; filled now when it was not. `made_by` is a part of what "this" is."""
     url, made_from = url_of(embedded, name), f"{name} {digest_of(corpus)}"
+    if made_by:
+        made_from += f" {hashlib.sha256(made_by.encode()).hexdigest()}"
     if not is_whole(embedded, name, made_from):
         say(f"loading {name}")
         empty_database(embedded, name)
