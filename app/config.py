@@ -153,6 +153,8 @@ class Settings(BaseSettings):
         default=400, ge=1, le=10_000, description="Facts looked at, an entity and way of the walk of a pack."
     )
 
+    trace_ttl_days: int = Field(default=30, ge=1, le=3_650, description="Days that traces are kept.")
+
     max_question: Count = Field(default=10_000, description="Characters in a question.")
     max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
     max_document: ByteSize = Field(

@@ -43,6 +43,7 @@ def tuning_of(settings: Settings) -> Tuning:
         context_max_depth=settings.context_max_depth,
         context_max_nodes=settings.context_max_nodes,
         context_max_edges=settings.context_max_edges,
+        trace_days=settings.trace_ttl_days,
     )
 
 

@@ -80,6 +80,10 @@ class Tuning:
     context_freshness: float = 0.005
     context_freshness_hours: float = 336.0
 
+    # Traces (spec 8, 13): days that they are kept; seconds that one may take to be stored once the rest of an answer is there
+    trace_days: int = 30
+    trace_seconds: float = 0.1
+
     # Tools of chat models (spec 10): up to so many namespaces are named to choose from; more would fill a prompt
     tool_names_most: int = 50
 
@@ -191,6 +195,8 @@ REEMBEDDING_LEASE_SECONDS = 20.0
 LOCK_MILLISECONDS, LOCK_TRIES = 300, 200
 SWITCH_WAITING_MOST = 100
 REEMBEDDING_FAILURES_MOST = 5
+# Traces that are taken away or changed in one transaction or statement
+TRACES_AT_ONCE = 500
 # Documents of a folder that are stored at the same time
 FOLDER_WRITERS = 3
 # A fragment with this many failed attempts is named by `contextql doctor`
