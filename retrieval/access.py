@@ -30,34 +30,6 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """The authenticated principal with everything it stands for; holds as long as the rights epoch does."""
-
-    principal_id: int | None
-    """None for the administrator that `CB_LOCAL_ADMIN` lets in."""
-    name: str
-    administrator: bool
-    stands_for: tuple[int, ...]
-    groups: tuple[str, ...]
-    spaces: tuple[Space, ...]
-    epoch: int
-    now: datetime
-    model: Model | None = None
-    """The model of vectors that the base holds."""
-
-    def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
-        """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""
-        if names is None:
-            return self.spaces
-        known = {space.name: space for space in self.spaces}
-        asked = tuple(dict.fromkeys(names))
-        for name in asked:
-            if name not in known:
-                raise NamespaceNotFound(name)
-        return tuple(known[name] for name in asked)
-
-
-@dataclass(frozen=True, slots=True)
 class Access:
     """What binds every read: the first three parameters of each statement, and the epoch they hold for."""
 
@@ -83,3 +55,31 @@ class Access:
     def fragment_count(self) -> int:
         """About how many fragments are visible."""
         return sum(count for _, count in self.fragments)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The authenticated principal with everything it stands for; holds as long as the rights epoch does."""
+
+    principal_id: int | None
+    """None for the administrator that `CB_LOCAL_ADMIN` lets in."""
+    name: str
+    administrator: bool
+    stands_for: tuple[int, ...]
+    groups: tuple[str, ...]
+    spaces: tuple[Space, ...]
+    access: Access
+    now: datetime
+    model: Model | None = None
+    """The model of vectors that the base holds."""
+
+    def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
+        """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""
+        if names is None:
+            return self.spaces
+        known = {space.name: space for space in self.spaces}
+        asked = tuple(dict.fromkeys(names))
+        for name in asked:
+            if name not in known:
+                raise NamespaceNotFound(name)
+        return tuple(known[name] for name in asked)

@@ -180,9 +180,14 @@ def is_gone(connection: Connection) -> bool:
 
 
 async def prepare_connection(connection: asyncpg.Connection[asyncpg.Record]) -> None:
-    """Teach a new connection vectors (once the extension is there) and JSON."""
-    if await connection.fetchval("select to_regtype('halfvec') is not null"):
+    """Teach a new connection vectors (once the extension is there), JSON, and the type that says whether a plan is kept."""
+    there = await connection.fetchval(
+        "select array(select name from unnest(array['halfvec', 'planned_once']) name where to_regtype(name) is not null)"
+    )
+    if "halfvec" in there:
         await register_vector(connection)
+    if "planned_once" in there:  # the driver would find out by itself, in five times the time
+        await connection.set_builtin_type_codec("planned_once", codec_name="bool")
     await connection.set_type_codec("jsonb", encoder=str, decoder=orjson.loads, schema="pg_catalog")
 
 

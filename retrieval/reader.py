@@ -8,11 +8,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from time import perf_counter
 from typing import Any, Protocol
 
-from retrieval.access import Access, Caller, Space
+from retrieval.access import WHOLE, Access, Caller, Space
 from retrieval.database import Connection, Record
 from retrieval.errors import DeadlineExceeded, Unauthenticated
 from retrieval.model import Model, model_in_use, model_of
-from retrieval.sql import guarded, guarded_pair, statement
+from retrieval.sql import PLANNED_ONCE, guarded, guarded_pair, statement
 from retrieval.store import Store
 
 Rows = list[Record]
@@ -55,36 +55,30 @@ class Rights:
             self.store.observer.statement(name, perf_counter() - started)
 
     async def resolve_caller(self, connection: Connection) -> Caller:
-        """Who asks, in the snapshot of this connection; raises `Unauthenticated`."""
+        """Who asks and what that caller may see, in one snapshot of this connection; raises `Unauthenticated`."""
         identity = self._identity
-        rows = await self.run(connection, "caller", statement("caller"), identity.token_digest, identity.is_local_administrator)
+        asked = (identity.token_digest, identity.is_local_administrator, list(WHOLE), "caller" in PLANNED_ONCE)
+        rows = await self.run(connection, "caller", statement("caller"), *asked)
         if not rows:
             raise Unauthenticated("The token is unknown, expired or revoked; send `Authorization: Bearer <token>`.")
         row = rows[0]
+        spaces = tuple(Space(ns, name, title, frozenset(roles)) for ns, name, title, roles in row["spaces"])
         return Caller(
             principal_id=row["principal_id"],
             name=row["name"],
             administrator=row["administrator"],
             stands_for=tuple(row["stands_for"]),
             groups=tuple(row["groups"]),
-            spaces=tuple(Space(ns, name, title, frozenset(roles)) for ns, name, title, roles in row["spaces"]),
-            epoch=row["epoch"],
+            spaces=spaces,
+            access=Access(
+                spaces=tuple(space.ns for space in spaces),
+                acls=tuple(row["acls"]),
+                whole=tuple(space.ns for space in spaces if space.is_whole),
+                epoch=row["epoch"],
+                fragments=tuple(zip(row["counted"], row["fragments"], strict=True)),
+            ),
             now=row["now"],
             model=model_of(row["model_number"], row["embedding_model"], row["embedding_size"]),
-        )
-
-    async def resolve_access(self, connection: Connection, caller: Caller) -> Access:
-        """What the caller may see; its epoch tells whether it belongs to the same moment as the caller."""
-        spaces = [space.ns for space in caller.spaces]
-        whole = [space.ns for space in caller.spaces if space.is_whole]
-        rows = await self.run(connection, "permitted", statement("permitted"), spaces, whole, list(caller.stands_for))
-        row = rows[0]
-        return Access(
-            spaces=tuple(spaces),
-            acls=tuple(row["acls"]),
-            whole=tuple(whole),
-            epoch=row["epoch"],
-            fragments=tuple(zip(row["counted"], row["fragments"], strict=True)),
         )
 
 
@@ -149,14 +143,14 @@ class Reader:
         return self.store.database.snapshot(self.rights.seconds_left())
 
     async def _bound(self, connection: Connection, name: str, text: str, access: Access, values: tuple[Any, ...]) -> Rows:
-        return await self.rights.run(connection, name, text, list(access.spaces), list(access.acls), list(access.whole), *values)
+        bound = (list(access.spaces), list(access.acls), list(access.whole), *values, name in PLANNED_ONCE)
+        return await self.rights.run(connection, name, text, *bound)
 
     async def _answer_anew(self, name: str, text: str, values: tuple[Any, ...]) -> Rows:
         """Rights changed since they were resolved: resolve them in the snapshot that is read."""
         async with self._snapshot() as connection:
             caller = await self.rights.resolve_caller(connection)
-            access = await self.rights.resolve_access(connection, caller)
-            self._access = access.narrowed(space.ns for space in self.spaces)
+            self._access = caller.access.narrowed(space.ns for space in self.spaces)
             return present(await self._bound(connection, name, text, self._access, values)) if self._access.spaces else []
 
 

@@ -62,20 +62,9 @@ class Session:
 
     @stage
     async def caller(self) -> Caller:
-        """Who asks; the first statement of every request."""
+        """Who asks and what that caller may see; the first statement of every request."""
         async with self.store.database.reading(self.rights.seconds_left()) as connection:
             return await self.rights.resolve_caller(connection)
-
-    @stage
-    async def access(self) -> Access:
-        """What the caller may see in all namespaces."""
-        caller = await self.caller
-        async with self.store.database.reading(self.rights.seconds_left()) as connection:
-            access = await self.rights.resolve_access(connection, caller)
-        if access.epoch == caller.epoch:
-            return access
-        async with self.store.database.snapshot(self.rights.seconds_left()) as connection:
-            return await self.rights.resolve_access(connection, await self.rights.resolve_caller(connection))
 
     async def spaces(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The namespaces asked for; raises `NamespaceNotFound`, before anything else is read."""
@@ -92,11 +81,12 @@ class Session:
         key = tuple(space.ns for space in spaces)
         reader = self._readers.get(key)
         if reader is None:
-            reader = self._readers[key] = Reader(self.rights, self._wide_access, spaces)
+            reader = self._readers[key] = Reader(self.rights, self.access, spaces)
         return reader
 
-    async def _wide_access(self) -> Access:
-        return await self.access
+    async def access(self) -> Access:
+        """What the caller may see in all namespaces."""
+        return (await self.caller).access
 
     async def catalogue(self) -> Catalogue:
         """Keyed look-ups over all that the caller may read, batched."""

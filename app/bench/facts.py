@@ -145,7 +145,7 @@ async def through_loaders(store: Store, ns: int, entities: list[int], at: dateti
     deadline = asyncio.get_running_loop().time() + 60
     async with Session(store, Identity(None, True), deadline=deadline) as session:
         pages = (await session.catalogue()).time.pages
-        await session.access
+        await session.access()
         questions = [FactQuestion(ns, entity, None, Direction.OUT, at, None) for entity in entities]
         started = perf_counter()
         await asyncio.gather(*(pages.one(FactPage(question, None, PAGE + 1)) for question in questions))

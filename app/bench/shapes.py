@@ -70,7 +70,7 @@ async def compared(connection: Connection, name: str, pairs: list[Pair], rounds:
 def pairs_of(statements: dict[str, Statement], vector: HalfVector) -> dict[str, Pair]:
     """Ours and the shape of each kind, for one question with a vector that has near ones."""
     first = next(name for name in (EXACT_LIST, NEAR_LIST) if f"{name}+{LEXICAL}" in statements)
-    access, meaning, by_words = parts(statements[f"{first}+{LEXICAL}"].values, first)
+    access, meaning, by_words, planned_once = parts(statements[f"{first}+{LEXICAL}"].values, first)
     spaces, acls, _ = access
     rare, words, weights, *_ = by_words
     bound, model = (vector, POOL, *meaning[2:10]), meaning[-1]
@@ -81,20 +81,20 @@ def pairs_of(statements: dict[str, Statement], vector: HalfVector) -> dict[str, 
     one = fused_shape(len(words))
 
     return {
-        "vector-exact": (ran(guarded(EXACT_LIST), *exact), ran(EXACT, vector, spaces, acls, POOL)),
-        "vector-near": (ran(guarded(NEAR_LIST), *near), ran(NEAR, vector, spaces, acls, POOL)),
-        "lexical": (ran(guarded(LEXICAL), *access, *by_words), ran(scored, rare, spaces, acls, POOL, *parameters)),
+        "vector-exact": (ran(guarded(EXACT_LIST), *exact, planned_once), ran(EXACT, vector, spaces, acls, POOL)),
+        "vector-near": (ran(guarded(NEAR_LIST), *near, planned_once), ran(NEAR, vector, spaces, acls, POOL)),
+        "lexical": (ran(guarded(LEXICAL), *access, *by_words, planned_once), ran(scored, rare, spaces, acls, POOL, *parameters)),
         "fused": (
-            ran(guarded_pair(NEAR_LIST, LEXICAL), *near, *by_words),
+            ran(guarded_pair(NEAR_LIST, LEXICAL), *near, *by_words, planned_once),
             ran(one, rare, spaces, acls, POOL, *parameters, vector),
         ),
     }
 
 
-def parts(values: tuple[Any, ...], first: str) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """The values of both lists: the access, those of the list by meaning, those of the list by words."""
+def parts(values: tuple[Any, ...], first: str) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], bool]:
+    """The values of both lists: the access, those by meaning, those by words, and whether the plan is kept."""
     end = parameters_of(first)
-    return values[:ACCESS], values[ACCESS:end], values[end:]
+    return values[:ACCESS], values[ACCESS:end], values[end:-1], values[-1]
 
 
 def ran(text: str, *values: Any) -> Run:

@@ -118,7 +118,7 @@ async def walked(store: Store, token: str, key: str) -> tuple[float, float, int]
     """The seconds of the walk and of the whole answer, from the resolved rights on, and how many entities it found."""
     deadline = asyncio.get_running_loop().time() + 60
     async with Session(store, Identity(token_digest(token), False), deadline=deadline) as session:
-        await session.access
+        await session.access()
         started = perf_counter()
         asked = make_typed_question(store.tuning, [Anchor("thing", key)], STEPS)
         run = await session.typed(asked)

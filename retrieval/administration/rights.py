@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from retrieval.access import Caller
+from retrieval.access import Access, Caller
 from retrieval.administration.sql import statement
 from retrieval.database import Connection
 from retrieval.errors import Forbidden, NamespaceNotFound
@@ -20,7 +20,7 @@ INCLUDED = {
 
 def local_administrator() -> Caller:
     """The caller of the command line and of `CB_LOCAL_ADMIN`: whoever can read the configuration holds every role."""
-    return Caller(None, "administrator", True, (), (), (), 0, datetime.now(UTC))
+    return Caller(None, "administrator", True, (), (), (), Access((), (), (), 0, ()), datetime.now(UTC))
 
 
 async def require(connection: Connection, caller: Caller, namespace: str, role: str) -> int:

@@ -20,26 +20,26 @@ from tests.fixtures.random_world import Entity, Namespace, World, random_world
 from tests.fixtures.world import api, codes, execute, opened, recorder, store_world
 
 CALLER = ["caller"]
-LEXICAL = ["permitted", "words", "lexical", "fragments"]
-VECTOR = ["permitted", "embedding", "vector_exact", "fragments"]
-FUSED = ["permitted", "embedding", "words", "vector_exact+lexical"]
+LEXICAL = ["words", "lexical", "fragments"]
+VECTOR = ["embedding", "vector_exact", "fragments"]
+FUSED = ["embedding", "words", "vector_exact+lexical"]
 HITS = [*FUSED, "fragments"]
-SQL = ["permitted", "sql", "entities_by_id"]
-PAGE = ["permitted", "entities"]
-COUNTED = ["caller", "permitted", "aggregate"]
+SQL = ["sql", "entities_by_id"]
+PAGE = ["entities"]
+COUNTED = ["caller", "aggregate"]
 CHOSEN = [*FUSED, "sql", "graph_hop"]
 AROUND = ["graph_hop", "entities_by_id"]
-WALK = ["permitted", "entities_by_key", "graph_hop"]
-TYPED = ["caller", "permitted", "domain_packs"]
+WALK = ["entities_by_key", "graph_hop"]
+TYPED = ["caller", "domain_packs"]
 STEPS = ["entities_by_key", "typed_step", "typed_step"]
 ITEMS = [*STEPS, "entities_by_id", "versions"]
-BY_KEY = ["caller", "permitted", "entities_by_key"]
+BY_KEY = ["caller", "entities_by_key"]
 
 BASES = {
     "Viewer": ("viewer { % }", CALLER),
     "NamespaceAccess": ("viewer { namespaces { % } }", CALLER),
     "Knowledge": ("knowledge { % }", CALLER),
-    "ToolDefinition": ("knowledge { tools { % } }", [*CALLER, "permitted", "is_empty"]),
+    "ToolDefinition": ("knowledge { tools { % } }", [*CALLER, "is_empty"]),
     "NamespaceSummary": ("knowledge { namespaces { % } }", CALLER),
     "Search": ("SEARCH { % }", CALLER),
     "Recall": ("RECALL { % }", CALLER),
@@ -76,12 +76,12 @@ BASES = {
 """How each type is reached, and the statements and calls that this costs."""
 
 COSTS = {
-    "Knowledge.isEmpty": ["permitted", "is_empty"],
-    "Knowledge.tools": ["permitted", "is_empty"],
-    "Knowledge.pendingEmbeddings": ["permitted", "pending_embeddings"],
-    "NamespaceSummary.entityCount": ["permitted", "count_entities"],
-    "NamespaceSummary.fragmentCount": ["permitted", "count_fragments"],
-    "NamespaceSummary.factCount": ["permitted", "count_facts"],
+    "Knowledge.isEmpty": ["is_empty"],
+    "Knowledge.tools": ["is_empty"],
+    "Knowledge.pendingEmbeddings": ["pending_embeddings"],
+    "NamespaceSummary.entityCount": ["count_entities"],
+    "NamespaceSummary.fragmentCount": ["count_fragments"],
+    "NamespaceSummary.factCount": ["count_facts"],
     "Search.hits": HITS,
     "Search.vector": VECTOR,
     "Search.lexical": LEXICAL,
@@ -125,12 +125,12 @@ COSTS = {
     "Fact.conflict": ["facts_in_conflict"],
     "Fact.conflictsWith": ["facts_in_conflict"],
     "Source.statedFacts": ["facts_stated"],
-    "Query.fact": ["caller", "permitted", "facts_known"],
+    "Query.fact": ["caller", "facts_known"],
     "Entity.provenance": ["sources"],
     "EntityConnection.edges": PAGE,
     "EntityConnection.nodes": PAGE,
     "EntityConnection.pageInfo": PAGE,
-    "EntityConnection.totalCount": ["permitted", "entities_counted"],
+    "EntityConnection.totalCount": ["entities_counted"],
     "FragmentConnection.totalCount": ["fragments_counted"],
     "Source.content": ["contents"],
     "Source.fragments": ["fragments_of"],
@@ -144,8 +144,8 @@ COSTS = {
     "Query.typedContext": TYPED,
     "Query.entity": BY_KEY,
     "Query.source": [*BY_KEY, "sources"],
-    "Query.node": ["caller", "permitted", "entities_by_id"],
-    "Query.nodes": ["caller", "permitted", "entities_by_id", "fragments", "sources"],
+    "Query.node": ["caller", "entities_by_id"],
+    "Query.nodes": ["caller", "entities_by_id", "fragments", "sources"],
 }
 """What a field costs beyond the way to it; a field that is not listed costs nothing."""
 NOT_REACHED = {"Degradation", "PersonalDataFinding"}

@@ -16,7 +16,7 @@ from pgvector import HalfVector
 from retrieval import sql
 from retrieval.database import prepare_connection
 from retrieval.keys import key_digest
-from retrieval.sql import guarded
+from retrieval.sql import PLANNED_ONCE, guarded
 from tests.contract import over_time
 from tests.contract.oracle import View
 from tests.fixtures.bases import Bases
@@ -28,14 +28,13 @@ ROOT = Path(sql.__file__).parents[2]
 READS = sorted(file.stem for file in sql.FOLDER.glob("*.sql"))
 WRITES = sorted(file for file in (ROOT / "retrieval").rglob("*.sql") if file.parent != sql.FOLDER and file.parent.name == "sql")
 ACCESS_FREE = {
-    "caller": "finds out who asks",
+    "caller": "finds out who asks and what may be seen",
     "words": "counts over unrestricted fragments only, in the namespaces that it is given",
     "highlights": "reads no stored text",
-    "permitted": "finds out what the caller may see",
 }
 """Statements without `visible(`, each with why."""
-UNGUARDED = {"caller", "permitted"}
-"""They run before there is an access to guard with."""
+UNGUARDED = {"caller"}
+"""It runs before there is an access to guard with."""
 OPEN = (None,) * 7
 OPEN_ENTITIES = (None,) * 14
 ALWAYS = datetime(2400, 6, 1, tzinfo=UTC)
@@ -290,7 +289,7 @@ async def test_a_row_that_may_not_be_seen_comes_out_of_no_statement(planted: tup
     calls, wanted = place.calls(), place.wanted()
     assert set(calls) | set(ACCESS_FREE) | UNGUARDED | ONE_BY_ONE == set(READS), "plant a row for the new statement"
     for name, values in calls.items():
-        rows = await connection.fetch(guarded(name), *place.access, *values)
+        rows = await connection.fetch(guarded(name), *place.access, *values, name in PLANNED_ONCE)
         columns = NAMED_BY.get(name, ("entity_id",))
         found = [tuple(row[column] for column in columns) for row in rows if row["present"]]
         assert sorted(found) == [row if isinstance(row, tuple) else (row,) for row in wanted[name]], name
@@ -328,7 +327,8 @@ async def test_packs_of_closed_namespaces_are_not_read(planted: tuple[Planted, A
 
 
 async def fetch(connection: Any, name: str, place: Planted, *values: Any) -> list[Any]:
-    return [row for row in await connection.fetch(guarded(name), *place.access, *values) if row["present"]]
+    rows = await connection.fetch(guarded(name), *place.access, *values, name in PLANNED_ONCE)
+    return [row for row in rows if row["present"]]
 
 
 def around(place: Planted, entity: Entity) -> dict[int, list[int]]:

@@ -120,7 +120,7 @@ async def test_a_large_pool_of_all_but_equal_vectors_is_full(filled: str) -> Non
         async with desk.store.database.reading() as connection:
             vector = HalfVector(np.ones(DIMENSIONS))
             rows = await connection.fetch(
-                guarded("vector_near"), [ns], [0], [ns], vector, 400, True, *[None] * 7, 8, 1
+                guarded("vector_near"), [ns], [0], [ns], vector, 400, True, *[None] * 7, 8, 1, False
             )  # fmt: skip
         assert len({row["fragment_id"] for row in rows}) == 400
 
@@ -194,5 +194,5 @@ async def test_the_index_of_vectors_carries_the_search_of_large_bases(filled: st
 
 async def explained(connection: Any, name: str, ns: list[int], *given: Any) -> str:
     """The plan of a statement as the caller of some namespaces runs it."""
-    rows = await connection.fetch(f"explain {guarded(name)}", ns, [0], ns, *given)
+    rows = await connection.fetch(f"explain {guarded(name)}", ns, [0], ns, *given, False)
     return "\n".join(row[0] for row in rows)

@@ -125,7 +125,7 @@ async def test_the_rule_is_put_into_the_statement_and_uses_the_index_of_keys(fil
                select 1, int4send(n), n::text, 'THING', 'x', 'x' from generate_series(1, 3000) n"""
         )
         await connection.execute("analyze entity")
-        rows = await connection.fetch(f"explain {guarded('sql')}", [1], [0], [], *filter, 20)
+        rows = await connection.fetch(f"explain {guarded('sql')}", [1], [0], [], *filter, 20, False)
     plan = "\n".join(row[0] for row in rows)
     assert "visible_entities" not in plan
     assert "SubPlan" not in plan

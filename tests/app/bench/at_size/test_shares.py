@@ -52,7 +52,7 @@ async def test_every_caller_finds_what_it_sees_and_nothing_else(database_url: st
         assert sorted(places.values()) == list(range(1_000))
         for case in cases:
             async with session_of(store, await token_of(store.database, case)) as session:
-                access = await session.access
+                access = await session.access()
                 found = await (await session.search(question_by_meaning(store, corpus, 1))).lists.vector_pool
             assert access.fragment_count == len(case.fragments)
             assert {places[hit.ns, hit.item_id] for hit in found.hits} <= set(case.fragments.tolist())

@@ -41,7 +41,7 @@ async def access(store: Store, token: str | None) -> Access:
     """What a new request finds out."""
     identity = Identity(None, True) if token is None else Identity(token_digest(token), False)
     async with Session(store, identity, deadline=asyncio.get_running_loop().time() + 30) as session:
-        return await session.access
+        return await session.access()
 
 
 async def counts(store: Store, token: str | None) -> list[int]:
