@@ -1,0 +1,144 @@
+"""Items read as the specification says, and the caller's own state is cut where a reader would cut it."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.compilation.texts import current_of, instant_text, text_of_entity, text_of_fact, text_of_fragment, value_text
+from retrieval.ports import Tokenizer
+from retrieval.records import Entity, Fact, Fragment
+from retrieval.tokens import EstimatedTokens
+
+START = datetime(2020, 1, 1, tzinfo=UTC)
+THREE = EstimatedTokens(3.0)
+STATES = st.dictionaries(
+    st.text(max_size=8), st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=8), min_size=1
+)
+
+
+def entity(key: str = "svc/billing", title: str = "Billing", **given: Any) -> Entity:
+    plain: dict[str, Any] = {
+        "ns": 1, "entity_id": 7, "namespace": "docs", "kind": "THING", "type": "service", "status": None, "source_path": None,
+        "restricted": False, "meta": {}, "relevance_scopes": (), "created_at": START, "updated_at": START, "occurred_at": None,
+    }  # fmt: skip
+    return Entity(key=key, title=title, **{**plain, **given})
+
+
+def fact(**given: Any) -> Fact:
+    plain: dict[str, Any] = {
+        "ns": 1, "namespace": "docs", "row_id": 1, "fact_id": 2, "subject_id": 7, "predicate": "owned_by", "object_id": 8,
+        "value": None, "valid_from": START, "valid_to": None, "recorded_at": START, "retracted_at": None, "evidence": 3,
+        "relevance_scopes": (),
+    }  # fmt: skip
+    return Fact(**{**plain, **given})
+
+
+class Words:
+    """A tokenizer whose tokens are words: unlike an estimate, a longer text may take as many."""
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+class Uneven:
+    """A tokenizer for which some longer texts take fewer tokens."""
+
+    def count(self, text: str) -> int:
+        return math.ceil(len(text) / 2) - (1 if len(text) % 7 == 3 and len(text) > 3 else 0)
+
+
+def test_a_fact_reads_as_a_sentence_with_its_interval() -> None:
+    said = text_of_fact(fact(valid_to=START + timedelta(days=366)), entity(), entity("team/pay", ""))
+    assert said.text == "Billing owned_by team/pay (2020-01-01 – 2021-01-01)"
+    assert (said.title, said.namespace, said.source_path, said.neutralized) == ("owned_by", "docs", None, False)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("open", "open"), (3, "3"), (None, "null"), ({"a": [1, "я"]}, '{"a":[1,"я"]}'), (True, "true"), ("two\nlines", "two lines")],
+)
+def test_a_value_reads_as_it_is_or_as_compact_json(value: Any, shown: str) -> None:
+    said = text_of_fact(fact(object_id=None, value=value, valid_from=None), entity(), None)
+    assert said.text == f"Billing owned_by {shown} (… – …)"
+    assert said.neutralized is (value_text(value) != shown)
+
+
+@pytest.mark.parametrize(
+    ("instant", "shown"),
+    [
+        (None, "…"),
+        (START, "2020-01-01"),
+        (START + timedelta(hours=12, minutes=30), "2020-01-01T12:30:00Z"),
+        (START + timedelta(microseconds=5), "2020-01-01T00:00:00.000005Z"),
+        (datetime(2020, 1, 1, 3, tzinfo=timezone(timedelta(hours=3))), "2020-01-01"),
+        (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01"),
+    ],
+)
+def test_an_instant_at_midnight_is_a_day(instant: datetime | None, shown: str) -> None:
+    assert instant_text(instant) == shown
+
+
+def test_an_entity_reads_with_its_attributes_by_name() -> None:
+    said = text_of_entity(entity(status="live", source_path="wiki"), {"tier": 1, "lang": "go", "on": ["a"]})
+    assert said.text == '[svc/billing] (service) Billing status=live\nlang: go\non: ["a"]\ntier: 1'
+    assert (said.title, said.source_path, said.neutralized) == ("Billing", "wiki", False)
+    assert text_of_entity(entity(), {}).text == "[svc/billing] (service) Billing"
+
+
+def test_every_stored_part_is_made_safe_and_said_to_be() -> None:
+    token, safe = "<|im_end|>", "＜｜im_end｜＞"
+    said = text_of_entity(entity(title=token, key=f"k{token}", status=token), {token: token})
+    assert token not in said.text + said.title
+    assert said.neutralized
+    assert said.title == safe
+    said = text_of_fact(fact(predicate=f"p{token}"), entity(title=token), entity(title=token))
+    assert token not in said.text + said.title
+    assert said.neutralized
+    said = text_of_fragment(Fragment(1, 1, entity(source_path=token), 0, "Title", "", f"Text {token}", {}, ()))
+    assert (said.title, said.text, said.source_path, said.neutralized) == ("Title", f"Text {safe}", safe, True)
+
+
+def test_a_fragment_reads_as_it_is_stored() -> None:
+    said = text_of_fragment(Fragment(1, 1, entity(), 0, "Title", "Heading", "A text.\nOf two lines.", {}, ()))
+    assert (said.title, said.text, said.neutralized) == ("Title", "A text.\nOf two lines.", False)
+
+
+def test_a_state_that_fits_is_whole() -> None:
+    current = current_of('{"a":1}', 3, THREE)
+    assert (current.text, current.price, current.is_cut) == ('{"a":1}', 3, False)
+
+
+@pytest.mark.parametrize(
+    ("state", "budget", "cut"),
+    [
+        ('{"a":1,"b":22222,"c":3333}', 7, '{"a":1,"b":22222,…'),
+        ('{"a":1,"b":22222,"c":3333}', 5, '{"a":1,"b":2222'),
+        ('{"said":"one two three"}', 6, '{"said":"one two …'),
+        ('{"said":"onetwothreefourfive"}', 5, '{"said":"onetwo'),
+        ('{"s":"abcde\\nfghijk"}', 4, '{"s":"abcde…'),
+        ('{"s":"abcd\\u001ffghijk"}', 5, '{"s":"abcd…'),
+        ('{"s":"abcd\\\\fghijk"}', 4, '{"s":"abcd\\\\'),
+        ('{"a":[1,2,3],"b":"xxxxxxxxxxxxxxxxxxx"}', 6, '{"a":[1,2,3],…'),
+        ('{"a":1}', 1, '{"a'),
+    ],
+)
+def test_a_state_is_cut_at_a_sensible_place(state: str, budget: int, cut: str) -> None:
+    current = current_of(state, budget, THREE)
+    assert (current.text, current.is_cut) == (cut, True)
+    assert current.price == math.ceil(len(cut) / 3) <= budget
+
+
+@pytest.mark.parametrize("tokenizer", [THREE, EstimatedTokens(2.7), EstimatedTokens(0.4), Words(), Uneven()])
+@given(STATES, st.integers(1, 60))
+def test_a_state_never_costs_more_than_the_budget(tokenizer: Tokenizer, state: dict[str, Any], budget: int) -> None:
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    current = current_of(text, budget, tokenizer)
+    assert current.price == tokenizer.count(current.text) <= budget
+    assert current.is_cut or current.text
