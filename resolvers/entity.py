@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -102,8 +101,8 @@ def fragment_text(root: records.Fragment, neutralized: Neutralized = False) -> s
 
 
 def fragment_tokens(root: records.Fragment, info: Info) -> int:
-    """An estimate by characters."""
-    return math.ceil(len(root.text) / info.context.store.tuning.characters_per_token)
+    """An estimate by characters, or exact where a tokenizer is installed."""
+    return info.context.store.tokenizer.count(root.text)
 
 
 async def source(root: records.Entity, info: Info) -> records.Source | None:
