@@ -12,6 +12,8 @@ from typing import Any
 from retrieval.access import Access, Caller, Space
 from retrieval.aggregation import Aggregation
 from retrieval.catalogue import Catalogue
+from retrieval.compilation.compilation import Compilation
+from retrieval.compilation.question import PackQuestion
 from retrieval.counting import Counting
 from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailable
 from retrieval.knowledge import Knowledge
@@ -45,6 +47,7 @@ class Session:
         self._searches: dict[Question, Search] = {}
         self._subgraphs: dict[GraphQuestion, Subgraph] = {}
         self._typed: dict[TypedQuestion, TypedContext] = {}
+        self._packs: dict[PackQuestion, Compilation] = {}
         self._listings: dict[ListQuestion, Listing] = {}
         self._countings: dict[Aggregation, Counting] = {}
         self._vectors: Loader[tuple[Model, str], VectorValues] = Loader(self.work, self._embed)
@@ -137,6 +140,14 @@ class Session:
         if run is None:
             run = self._typed[asked] = TypedContext(self, asked, spaces, spaces_of(asked, spaces, named))
         await run.checked
+        return run
+
+    async def pack(self, asked: PackQuestion) -> Compilation:
+        """The run of a pack; equal ones share one. Raises `NamespaceNotFound`."""
+        spaces = await self.spaces(asked.namespaces)
+        run = self._packs.get(asked)
+        if run is None:
+            run = self._packs[asked] = Compilation(self, asked, spaces)
         return run
 
     async def knowledge(self, names: Iterable[str] | None) -> Knowledge:
