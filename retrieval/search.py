@@ -100,11 +100,15 @@ class Search:
     @stage
     async def entities(self) -> list[EntityHit]:
         """The best k entities of all four channels as one list."""
+        fused, folded = await self.fused_entities()
+        return await self._entity_hits(fused[: self.question.k], evidence_of(folded))
+
+    async def fused_entities(self) -> tuple[list[Candidate], list[Ranking]]:
+        """Entities of all channels as one list, and the lists of fragments as lists of entities."""
         rankings = await self.lists.to_fuse(*SEARCHED)
         folded = [fold(ranking) for channel, ranking in rankings.items() if channel in TEXT]
         others = [ranking for channel, ranking in rankings.items() if channel not in TEXT]
-        fused = self.lists.fuse([*folded, *others], await self.lists.weights())
-        return await self._entity_hits(fused[: self.question.k], evidence_of(folded))
+        return self.lists.fuse([*folded, *others], await self.lists.weights()), folded
 
     @stage
     async def neighbors(self) -> list[FoundNeighbour]:

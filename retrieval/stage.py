@@ -102,6 +102,11 @@ class Running(Generic[T]):
         return self._task.result() if ended else None
 
     @property
+    def failure(self) -> BaseException | None:
+        """What broke the stage; None while it runs, when its value is there, and when it was cancelled."""
+        return self._task.exception() if self._task.done() and not self._task.cancelled() else None
+
+    @property
     def done(self) -> bool:
         """True when the value or the failure is there."""
         return self._task.done()

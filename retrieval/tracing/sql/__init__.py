@@ -1,0 +1,14 @@
+"""Statements that store, change and take away traces, one a file, named as what they do."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def statement(name: str) -> str:
+    """The text of a statement as it stands in its file."""
+    return (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
