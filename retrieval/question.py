@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -49,6 +49,26 @@ class EntityKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeRule:
+    """What a pack may be about: what carries no relevance scope, and what shares one of those requested and one of those allowed.
+
+    None asks for nothing; an empty tuple of allowed ones leaves what carries none.
+    """
+
+    requested: tuple[str, ...] | None = None
+    allowed: tuple[str, ...] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True when everything passes."""
+        return self.requested is None and self.allowed is None
+
+    def passes(self, scopes: Collection[str]) -> bool:
+        """Whether what carries these scopes passes."""
+        return not scopes or all(asked is None or not set(asked).isdisjoint(scopes) for asked in (self.requested, self.allowed))
+
+
+@dataclass(frozen=True, slots=True)
 class FragmentFilter:
     """Narrows vector and lexical; None is as left out, an empty tuple matches nothing."""
 
@@ -60,6 +80,7 @@ class FragmentFilter:
     relevance_scopes: tuple[str, ...] | None = None
     updated_after: datetime | None = None
     updated_before: datetime | None = None
+    scope_rule: ScopeRule | None = None
 
     @property
     def is_open(self) -> bool:

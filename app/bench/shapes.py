@@ -73,7 +73,7 @@ def pairs_of(statements: dict[str, Statement], vector: HalfVector) -> dict[str, 
     access, meaning, by_words, planned_once = parts(statements[f"{first}+{LEXICAL}"].values, first)
     spaces, acls, _ = access
     rare, words, weights, *_ = by_words
-    bound, model = (vector, POOL, *meaning[2:10]), meaning[-1]
+    bound, model = (vector, POOL, *meaning[2:12]), meaning[-1]
     exact = (*access, *bound, model)
     near = (*access, *bound, Tuning().index_spare, model)
     scored = scored_by_idf(len(words))

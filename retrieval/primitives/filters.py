@@ -7,11 +7,11 @@ from typing import Any
 
 from retrieval.entity_filter import EntityFilter
 from retrieval.keys import key_digest
-from retrieval.question import FragmentFilter
+from retrieval.question import FragmentFilter, ScopeRule
 
 
 def filter_values(filter: FragmentFilter) -> tuple[Any, ...]:
-    """Whether nothing is filtered, then meta, kinds, types, key digests, scopes, updated after, updated before."""
+    """Whether nothing is filtered, then the parts in the order of `admitted`."""
     return (
         filter.is_open,
         filter.meta,
@@ -21,7 +21,13 @@ def filter_values(filter: FragmentFilter) -> tuple[Any, ...]:
         listed(filter.relevance_scopes),
         filter.updated_after,
         filter.updated_before,
+        *scope_values(filter.scope_rule),
     )
+
+
+def scope_values(rule: ScopeRule | None) -> tuple[list[str] | None, list[str] | None]:
+    """The scopes that are requested and those that are allowed."""
+    return (None, None) if rule is None else (listed(rule.requested), listed(rule.allowed))
 
 
 def entity_filter_values(filter: EntityFilter, at: datetime) -> tuple[Any, ...]:

@@ -29,13 +29,19 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How to walk: how many steps, over facts valid at which instant, to how many entities, over which facts."""
+    """How to walk: how many steps, over facts valid at which instant, to how many entities, over which facts.
+
+    `known` is the instant at which the facts stood in the record (None: now), `edges` how many that the caller may see are looked
+    at, of an entity and each way (None: as many as is usual).
+    """
 
     hops: int
     at: datetime
     most: int
     predicates: tuple[str, ...] | None = None
     direction: Direction = Direction.BOTH
+    known: datetime | None = None
+    edges: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +77,9 @@ async def graph(reader: Reader, start: Iterable[Node], steps: Steps) -> Ranking:
 async def walk(reader: Reader, start: Iterable[Node], steps: Steps) -> Walked:
     """Up to `steps.most` entities around the start, nearest first, then more facts walked, then id; never the start itself.
 
-    A start that may not be seen is as one that is not there. Of each entity at most `edges_of_node` facts that the caller may
-    see are looked at each way, in the order of the index: what is hidden neither costs nor cuts anything.
+    A start that may not be seen is as one that is not there. Of each entity a number of facts that the caller may see
+    is looked at each way, in the order of the index: what is hidden neither costs nor cuts anything (in the record of the past it
+    costs, and the order is that of predicates).
     """
     front = list(dict.fromkeys(start))
     seen, found = set(front), list[Neighbour]()
@@ -93,11 +100,13 @@ async def walk(reader: Reader, start: Iterable[Node], steps: Steps) -> Walked:
 async def one_step(reader: Reader, front: Sequence[Node], seen: set[Node], hop: int, most: int, steps: Steps) -> Walked:
     """One step from all of `front`, a statement a namespace; `most` new entities over all of them."""
     reached, passed, cut = list[Neighbour](), set[tuple[int, int]](), False
-    edges = reader.store.tuning.edges_of_node
+    edges = reader.store.tuning.edges_of_node if steps.edges is None else steps.edges
+    statement, record = ("graph_hop", []) if steps.known is None else ("graph_hop_known", [steps.known])
     for ns in dict.fromkeys(ns for ns, _ in front):
         nodes, known = ([id for space, id in some if space == ns] for some in (front, seen))
         predicates = None if steps.predicates is None else list(steps.predicates)
-        for row in await reader.rows("graph_hop", ns, nodes, known, steps.at, predicates, steps.direction.ways, edges, most + 1):
+        bounds = (steps.direction.ways, edges, most + 1)
+        for row in await reader.rows(statement, ns, nodes, known, steps.at, predicates, *bounds, *record):
             if row["neighbour"] is None:
                 cut = True
             elif row["is_new"]:

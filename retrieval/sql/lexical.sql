@@ -1,7 +1,7 @@
 -- Fragments that hold words or identifiers of a question, ranked: identifiers first, then by BM25 over all its words.
 -- $1-$3 access, $4 words that give candidates (tsquery), $5 all words (tsquery each), $6 inverse document frequency of each,
 -- $7 mean number of words of a fragment, $8 k1, $9 b, $10 identifiers, $11 patterns of partial identifiers, $12 how many,
--- $13-$20 filter as in vector_exact, $21 whether the index is asked for words only: of many namespaces it would be asked one by one
+-- $13-$22 filter as in vector_exact, $23 whether the index is asked for words only: of many namespaces it would be asked one by one
 -- The first words are written out, because that takes 60 % of the time of a subquery (measured: 2,700 candidates, 8 words);
 -- one that is missing is null and costs nothing.
 select c.ns, c.fragment_id, c.entity_id, ($8::float8 + 1) * (
@@ -31,11 +31,11 @@ select c.ns, c.fragment_id, c.entity_id, ($8::float8 + 1) * (
                case when cardinality($11::text[]) = 0 then 0
                     else (select count(*) from unnest($11::text[]) p where l.identifier_text like p) end as partial
           from fragment_lexemes l
-         where ($21::boolean or l.ns = any($1))
+         where ($23::boolean or l.ns = any($1))
            and (l.lexemes @@ $4::tsquery or l.identifiers && $10::text[] or l.identifier_text like any($11::text[]))
            and visible(l.ns + 0, l.acl_id, $1, $2, $3)
            and ($13::boolean or exists (
-                select from admitted(l.ns, l.fragment_id, l.entity_id, $14::jsonb, $15, $16, $17, $18, $19, $20)))
+                select from admitted(l.ns, l.fragment_id, l.entity_id, $14::jsonb, $15, $16, $17, $18, $19, $20, $21, $22)))
         offset 0) c
  order by c.exact desc, c.partial desc, raw desc, c.ns, c.fragment_id
  limit $12

@@ -120,7 +120,7 @@ async def test_a_large_pool_of_all_but_equal_vectors_is_full(filled: str) -> Non
         async with desk.store.database.reading() as connection:
             vector = HalfVector(np.ones(DIMENSIONS))
             rows = await connection.fetch(
-                guarded("vector_near"), [ns], [0], [ns], vector, 400, True, *[None] * 7, 8, 1, False
+                guarded("vector_near"), [ns], [0], [ns], vector, 400, True, *[None] * 9, 8, 1, False
             )  # fmt: skip
         assert len({row["fragment_id"] for row in rows}) == 400
 
@@ -187,7 +187,7 @@ async def test_the_index_of_vectors_carries_the_search_of_large_bases(filled: st
         await connection.execute("analyze fragment_vector; set local enable_seqscan = off")  # it is small
         ns = [row["ns"] for row in await connection.fetch("select ns from namespace")]
         vector = HalfVector(HashEmbedder().vector("x"))
-        plan = await explained(connection, "vector_near", ns, vector, 40, True, *[None] * 7, 8, 1)
+        plan = await explained(connection, "vector_near", ns, vector, 40, True, *[None] * 9, 8, 1)
         assert "fragment_vector_near" in plan
     await database.close()
 

@@ -1,0 +1,62 @@
+-- The facts that touch some entities and hold at an instant as they were recorded at another: by distance, then evidence, then latest
+-- start, then namespace and fact; and whether their predicate holds one value.
+-- $1-$3 access, of each entity: $4 namespace, $5 entity id, $6 distance from 0; $7 instant of validity, $8 instant of the record
+-- (null is now), $9 and $10 rule of scopes (requested, allowed), $11 how many, $12 the largest distance
+-- A step reads the facts of entities at one distance, of each entity and way no more than could be among the first ones, and none is
+-- taken when what lies nearer is enough. A fact that touches two of the entities counts once, where it is nearer.
+-- "offset 0" looks the places of each fact up: without it the planner may read all places of the base once, for one fact.
+with recursive read(distance, spaces, rows, distances) as (
+    select 0, '{}'::int[], '{}'::bigint[], '{}'::int[]
+    union all
+    select r.distance + 1, r.spaces || best.spaces, r.rows || best.rows, r.distances || best.distances
+      from read r
+     cross join lateral (
+         select coalesce(array_agg(f.ns), '{}') as spaces, coalesce(array_agg(f.row_id), '{}') as rows,
+                coalesce(array_agg(f.distance), '{}') as distances
+           from (
+             select f.ns, f.row_id, r.distance + 1 as distance
+               from unnest($4::int[], $5::bigint[], $6::int[]) as n(ns, entity_id, distance)
+              cross join lateral (
+                  select v.ns, v.entity_id from entity v
+                   where v.ns = n.ns and v.entity_id = n.entity_id and visible(v.ns, v.acl_id, $1, $2, $3) limit 1) v
+              cross join lateral (
+                  (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
+                    where f.ns = v.ns and f.subject_id = v.entity_id
+                      and (f.valid_from is null or f.valid_from <= $7) and (f.valid_to is null or f.valid_to > $7)
+                      and case when $8::timestamptz is null then f.retracted_at is null
+                               else f.recorded_at <= $8 and (f.retracted_at is null or f.retracted_at > $8) end
+                      and in_scope(f.relevance_scopes, $9, $10)
+                      and (f.object_id is null or exists (
+                           select from entity o
+                            where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
+                      and (not f.has_places or exists (
+                           select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
+                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+                    order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
+                  union all
+                  (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
+                    where f.ns = v.ns and f.object_id = v.entity_id
+                      and (f.valid_from is null or f.valid_from <= $7) and (f.valid_to is null or f.valid_to > $7)
+                      and case when $8::timestamptz is null then f.retracted_at is null
+                               else f.recorded_at <= $8 and (f.retracted_at is null or f.retracted_at > $8) end
+                      and in_scope(f.relevance_scopes, $9, $10)
+                      and exists (select from entity s
+                                   where s.ns = f.ns and s.entity_id = f.subject_id and visible(s.ns, s.acl_id, $1, $2, $3))
+                      and (not f.has_places or exists (
+                           select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
+                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+                    order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)) f
+              where n.distance = r.distance and f.row_id <> all(r.rows)
+              group by f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from
+              order by f.evidence desc, f.valid_from desc nulls last, f.ns, f.fact_id
+              limit $11) f) best
+     where r.distance <= $12::int and cardinality(r.rows) < $11
+)
+select f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
+       f.retracted_at, f.evidence, f.relevance_scopes, n.distance,
+       exists (select from predicate d where d.ns = f.ns and d.name = f.predicate and d.cardinality = 'ONE') as is_single
+  from (select r.spaces, r.rows, r.distances from read r order by r.distance desc limit 1) r
+ cross join unnest(r.spaces, r.rows, r.distances) as n(ns, row_id, distance)
+ cross join lateral (select f.* from fact f where f.ns = n.ns and f.row_id = n.row_id limit 1) f
+ order by n.distance, f.evidence desc, f.valid_from desc nulls last, f.ns, f.fact_id
+ limit $11
