@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +28,7 @@ from retrieval.search import Search
 from retrieval.stage import Work, stage
 from retrieval.store import Store
 from retrieval.subgraph import GraphQuestion, Subgraph, starts_in
+from retrieval.tracing.tracing import Tracings
 from retrieval.typed.context import TypedContext
 from retrieval.typed.question import TypedQuestion, spaces_of
 
@@ -34,7 +36,9 @@ from retrieval.typed.question import TypedQuestion, spaces_of
 class Session:
     """Everything of one request; `close` stops what still runs."""
 
-    def __init__(self, store: Store, identity: Identity, *, deadline: float, request_id: str = "") -> None:
+    def __init__(
+        self, store: Store, identity: Identity, *, deadline: float, request_id: str = "", clock: datetime | None = None
+    ) -> None:
         self.store = store
         self.work = Work()
         self.deadline = deadline
@@ -43,6 +47,7 @@ class Session:
         """The namespaces that were read or written, for the access line; one that is closed to the caller is not among them."""
         self.rights = Rights(store, identity, deadline)
         self._identity = identity
+        self._clock = clock
         self._readers: dict[tuple[int, ...], Reader] = {}
         self._searches: dict[Question, Search] = {}
         self._subgraphs: dict[GraphQuestion, Subgraph] = {}
@@ -76,8 +81,13 @@ class Session:
         return found
 
     async def now(self) -> datetime:
-        """The clock of the request: read once, from the database."""
-        return (await self.caller).now
+        """The clock of the request: read once, from the database, or that of an earlier one that is done again."""
+        return self._clock or (await self.caller).now
+
+    @cached_property
+    def tracings(self) -> Tracings:
+        """The traces of the runs of this request."""
+        return Tracings(self)
 
     def reader(self, spaces: Sequence[Space]) -> Reader:
         """The reader over some of the caller's namespaces; the same spaces give the same reader."""

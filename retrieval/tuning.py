@@ -195,8 +195,8 @@ REEMBEDDING_LEASE_SECONDS = 20.0
 LOCK_MILLISECONDS, LOCK_TRIES = 300, 200
 SWITCH_WAITING_MOST = 100
 REEMBEDDING_FAILURES_MOST = 5
-# Traces that are taken away or changed in one transaction or statement
-TRACES_AT_ONCE = 500
+# Traces that are taken away or changed in one transaction or statement; polls between two looks for old ones
+TRACES_AT_ONCE, PRUNE_POLLS = 500, 600
 # Documents of a folder that are stored at the same time
 FOLDER_WRITERS = 3
 # A fragment with this many failed attempts is named by `contextql doctor`

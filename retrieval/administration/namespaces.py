@@ -12,6 +12,7 @@ from retrieval.database import Connection, Database
 from retrieval.errors import BadInput, Conflict
 from retrieval.outcomes import Deletion
 from retrieval.retrying import retried
+from retrieval.tracing.storing import drop_traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ async def delete_namespace(database: Database, caller: Caller, name: str, confir
                 raise BadInput("`confirm` must repeat the name of the namespace that is to be deleted.")
             await connection.execute(statement("lock_namespace"), ns)
             counts = await empty(connection, ns)
+            await drop_traces(connection, ns)
             await connection.execute("delete from namespace where ns = $1", ns)
             await bump_rights_epoch(connection)
             return Deletion(True, counts)

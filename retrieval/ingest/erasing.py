@@ -20,6 +20,7 @@ from retrieval.model import Models, models_held
 from retrieval.outcomes import NOTHING_DELETED, Deletion
 from retrieval.retrying import retried
 from retrieval.store import digest_of
+from retrieval.tracing.storing import erase_from_traces
 
 VECTORS = {
     "fragment_vector": "delete from fragment_vector v where v.ns = $1 and v.entity_id = any($2::bigint[])",
@@ -37,8 +38,8 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
 
     That is: observations about it, its aliases in domain packs, vectors kept for equal texts of others, links of others to it,
     attributes of every instant, recorded rows of facts that are long closed, answers kept under idempotency keys that name it,
-    and, once the statistics are counted anew, its words. Of one that was deleted before, what that left.
-    Counts say how many of each.
+    its places in stored traces, and, once the statistics are counted anew, its words. Of one that was deleted before, what that
+    left. Counts say how many of each.
     """
     digest = key_digest(check_key(key, KEY_LENGTH))
 
@@ -47,7 +48,7 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
             models = await models_held(connection)
             ns = await require(connection, caller, namespace, "ADMIN")
             entity_id = await connection.fetchval(statement("lock_entity_whole"), ns, digest)
-            return ns, await erase(connection, models, ns, entity_id, key)
+            return ns, await erase(connection, models, ns, entity_id, namespace, key)
 
     ns, deletion = await retried(write)
     if deletion.deleted:
@@ -55,7 +56,7 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
     return deletion
 
 
-async def erase(connection: Connection, models: Models, ns: int, entity_id: int | None, key: str) -> Deletion:
+async def erase(connection: Connection, models: Models, ns: int, entity_id: int | None, namespace: str, key: str) -> Deletion:
     """Erase a locked entity, or what a deletion has left of it (None), inside the caller's transaction."""
     found = await with_observations(connection, ns, NOBODY if entity_id is None else entity_id, key_digest(key))
     rows = await connection.fetch(statement("lock_entities_whole"), ns, found)
@@ -73,6 +74,7 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int 
     counts["grants"] = await count(connection, "erase_acls", ns, acls)
     await connection.execute(statement("erase_entities"), ns, ids)
     await connection.execute(statement("erase_results"), ns, keys, [in_sentences(one) for one in keys])
+    counts["traces"] = await erase_from_traces(connection, ns, namespace, ids, facts, keys)
     if not any(counts.values()):
         return NOTHING_DELETED
     await connection.execute(statement("mark_due"), ns)

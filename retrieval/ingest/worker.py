@@ -21,12 +21,14 @@ from retrieval.ingest.statistics import due_namespaces, refresh_statistics
 from retrieval.ingest.vector_index import tend_index
 from retrieval.ingest.write import connect_links
 from retrieval.store import Store
+from retrieval.tracing.storing import prune_traces
 from retrieval.tuning import (
     FORMER_VECTOR_SECONDS,
     FORMER_VECTORS_AT_ONCE,
     INDEX_POLLS,
     LISTEN_AGAIN_SECONDS,
     POLL_SECONDS,
+    PRUNE_POLLS,
     STATISTICS_SHARE,
     TIDY_POLLS,
 )
@@ -35,6 +37,7 @@ log = logging.getLogger(__name__)
 
 CHANNEL = "contextql_queue"
 STATISTICS = "statistics"
+TRACES = "traces"
 
 
 class Worker:
@@ -55,6 +58,7 @@ class Worker:
                 self.repeat(self.refresh_due),
                 self.repeat(self.tend),
                 self.repeat(self.tidy),
+                self.repeat(self.prune),
                 self.listen(),
             )
         ]
@@ -131,6 +135,14 @@ class Worker:
             await connection.execute(statement("drop_former_vectors"), FORMER_VECTOR_SECONDS, FORMER_VECTORS_AT_ONCE)
         await finish_after_another(database, self.holder)
         return TIDY_POLLS * self.poll_seconds
+
+    async def prune(self) -> float:
+        """Take away traces that are too old, unless another process does; gives the seconds to wait before the next time."""
+        database = self.store.database
+        if await take_lease(database, TRACES, self.holder):
+            async with holding(database, TRACES, self.holder):
+                await prune_traces(database, self.store.tuning.trace_days)
+        return PRUNE_POLLS * self.poll_seconds
 
     async def listen(self) -> None:
         """Turn notifications into hints; without them the queue is looked at every second all the same."""

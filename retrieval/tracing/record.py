@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -137,12 +137,12 @@ class TraceRecord:
         candidates = tuple(one for one in self.candidates if one.item not in gone)
         return replace(self, channels=channels, candidates=candidates, budget=budget)
 
-    def without_keys(self, namespace: str, keys: Iterable[str]) -> TraceRecord:
-        """The same without keys of a namespace among what was given; `request` says that something was taken out of it."""
-        digests = {key_digest(key) for key in keys}
-        if all(key_digest(key) not in digests for key in given_keys(self.request)):
+    def without_keys(self, namespace: str, keys: Sequence[str]) -> TraceRecord:
+        """The same without keys of a namespace in what was asked, which says then that something was taken out of it."""
+        digests, request = {key_digest(key) for key in keys}, dict(self.request)
+        is_named = any(key in request.get("question", "") for key in keys)
+        if not is_named and all(key_digest(key) not in digests for key in given_keys(request)):
             return self
-        request = dict(self.request)
 
         def kept(keys: Iterable[str]) -> list[str]:
             return [key for key in keys if key_digest(key) not in digests]
@@ -157,6 +157,8 @@ class TraceRecord:
                 request[name] = kept(request[name])
         if request.get("subject") is not None and not kept([request["subject"]]):
             request["subject"] = None
+        if is_named:
+            request["question"] = ""
         return replace(self, request=request | {"erased": True})
 
 

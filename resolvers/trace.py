@@ -1,0 +1,112 @@
+"""What fields of a trace do, and how a run is traced and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from resolvers.arguments import Info, page_size
+from resolvers.entity import Edge, PageInfo, page_info
+from retrieval.compilation.item import ItemKind
+from retrieval.compilation.pack import Budget
+from retrieval.cursor import make_cursor, read_cursor
+from retrieval.tracing.reading import ShownCandidate, ShownChannel, ShownTrace, stored_trace
+from retrieval.tracing.record import StageTrace
+from retrieval.tracing.tracing import Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidatePage:
+    """A page of candidates."""
+
+    edges: Sequence[Edge[ShownCandidate]]
+    page_info: PageInfo
+
+    @property
+    def nodes(self) -> list[ShownCandidate]:
+        """The candidates."""
+        return [edge.node for edge in self.edges]
+
+
+async def stored_id(root: Run, info: Info) -> str | None:
+    """The id of the trace of a run once it is stored; None when it could not be."""
+    return await info.context.tracings.of(root).stored()
+
+
+async def traced(root: Run, info: Info) -> ShownTrace:
+    """The trace of a run, which is stored before the answer ends, if it can be."""
+    tracing = info.context.tracings.of(root)
+    await tracing.stored()
+    return ShownTrace(info.context, await tracing.record())
+
+
+async def stored(info: Info, trace_id: str) -> ShownTrace | None:
+    """The trace with an id; None for one that the caller may not see, the same as for one that is not there."""
+    return await stored_trace(info.context, trace_id)
+
+
+def trace_id(root: ShownTrace) -> str:
+    """The id."""
+    return root.record.trace_id
+
+
+async def namespaces(root: ShownTrace) -> list[str]:
+    """The names of the namespaces."""
+    return await root.namespaces()
+
+
+def created_at(root: ShownTrace) -> datetime:
+    """The clock of the request."""
+    return root.record.created_at
+
+
+def operation(root: ShownTrace) -> str:
+    """The field that was asked."""
+    return root.record.operation.value
+
+
+def strategy(root: ShownTrace) -> str | None:
+    """The strategy of a pack."""
+    return root.record.strategy
+
+
+def stages(root: ShownTrace) -> Sequence[StageTrace]:
+    """The steps."""
+    return root.record.stages
+
+
+def ephemeral_size(root: ShownTrace) -> int:
+    """The bytes of the ephemeral context."""
+    return root.record.ephemeral_size
+
+
+async def channels(root: ShownTrace) -> list[ShownChannel]:
+    """The channels that ran."""
+    return await root.channels()
+
+
+async def budget(root: ShownTrace) -> Budget | None:
+    """How the budget was spent."""
+    return await root.budget()
+
+
+async def candidates(root: ShownTrace, info: Info, first: int, after: str | None) -> CandidatePage:
+    """A page of what was scored."""
+    size = page_size(info, first)
+    scope = [(await info.context.caller).name, "candidates", root.record.trace_id]
+    secret = info.context.store.base.cursor_secret
+    position = -1 if after is None else read_cursor(secret, scope, after)[0]
+    found = await root.candidates(position, size + 1)
+    edges = [Edge(make_cursor(secret, scope, [place]), candidate) for place, candidate in found[:size]]
+    return CandidatePage(edges, page_info(edges, len(found) > size, after))
+
+
+def candidate_id(root: ShownCandidate) -> str:
+    """The public id."""
+    return root.item.item_id
+
+
+def candidate_kind(root: ShownCandidate) -> ItemKind:
+    """What it is."""
+    return root.item.kind
