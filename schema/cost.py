@@ -27,6 +27,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
+from retrieval.compilation.item import CHANNELS
 from retrieval.tuning import Tuning
 
 PAGE_ARGUMENTS = frozenset({"first", "last", "k", "limit", "budget"})
@@ -40,6 +41,9 @@ FIXED_LISTS = {
     "unresolved": TUNING.typed_anchors,
     "used": 1,
 }
+
+# A pack may hold so many items for each that a channel admits.
+FOR_EACH = {"PackItem": len(CHANNELS)}
 
 
 def points(
@@ -108,7 +112,8 @@ class _Walk:
             times, size = owners, fixed
         else:
             size = self._page_size(node, definition)
-        return times + self.below(node.selection_set, get_named_type(definition.type), times * size, times)
+        kind = get_named_type(definition.type)
+        return times + self.below(node.selection_set, kind, times * size * FOR_EACH.get(kind.name, 1), times)
 
     def _page_size(self, node: FieldNode, definition: GraphQLField) -> int:
         given = {argument.name.value: argument.value for argument in node.arguments or ()}

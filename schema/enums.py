@@ -21,11 +21,18 @@ class Channel(Enum):
     LEXICAL = strawberry.enum_value("LEXICAL", description="Search by words and identifiers.")
     GRAPH = strawberry.enum_value("GRAPH", description="A walk over facts.")
     SQL = strawberry.enum_value("SQL", description="Exact filters.")
+    FACTS = strawberry.enum_value("FACTS", description="Facts around the anchors of a pack.")
+    RECENT = strawberry.enum_value("RECENT", description="Observations by relevance scope, latest first.")
 
 
 @strawberry.enum(description="What a term of a score stands for.")
 class SignalKind(Enum):
     RANK = strawberry.enum_value("RANK", description="A place in a channel's list: weight / (60 + rank + 1).")
+    IDENTIFIER = strawberry.enum_value("IDENTIFIER", description="The fragment carries an exact identifier of the question.")
+    RELEVANCE_SCOPE = strawberry.enum_value("RELEVANCE_SCOPE", description="It carries a relevance scope that was asked for.")
+    IN_FORCE = strawberry.enum_value("IN_FORCE", description="The fact has no end.")
+    EVIDENCE = strawberry.enum_value("EVIDENCE", description="How well the fact is supported: weight × 3, 2 or 1.")
+    FRESHNESS = strawberry.enum_value("FRESHNESS", description="Its age in whole hours: weight × 0.5 ** (hours / 336).")
 
 
 @strawberry.enum(description="How lists become one.")
@@ -159,3 +166,41 @@ class ItemOutcome(Enum):
     UPDATED = strawberry.enum_value("UPDATED", description="It was there and was changed.")
     UNCHANGED = strawberry.enum_value("UNCHANGED", description="It was there just like this.")
     FAILED = strawberry.enum_value("FAILED", description="It was not taken; `code` and `message` say why.")
+
+
+@strawberry.enum(description="Which channels of a pack run.")
+class Strategy(Enum):
+    HYBRID = strawberry.enum_value("HYBRID", description="All five.")
+    CONTEXT = strawberry.enum_value("CONTEXT", description="All five.")
+    SEMANTIC = strawberry.enum_value("SEMANTIC", description="Search by meaning; needs a question.")
+    EXACT = strawberry.enum_value("EXACT", description="Search by words and identifiers; needs a question.")
+    GRAPH = strawberry.enum_value("GRAPH", description="The walk and the facts; needs an anchor or a subject.")
+    BRIEFING = strawberry.enum_value(
+        "BRIEFING", description="The walk, the facts and recent observations; needs an anchor, a subject or a relevance scope."
+    )
+
+
+@strawberry.enum(description="A part of a pack, in the order of the parts.")
+class SectionKind(Enum):
+    CURRENT = strawberry.enum_value("CURRENT", description="The caller's own state.")
+    RELEVANT_FACTS = strawberry.enum_value("RELEVANT_FACTS", description="Facts.")
+    EPISODES = strawberry.enum_value("EPISODES", description="Fragments of episodes.")
+    DOCUMENTS = strawberry.enum_value("DOCUMENTS", description="Fragments of documents and things.")
+    RELATED_ENTITIES = strawberry.enum_value("RELATED_ENTITIES", description="Entities of which the pack has no fragment.")
+    RECENT_OBSERVATIONS = strawberry.enum_value("RECENT_OBSERVATIONS", description="Fragments of observations.")
+
+
+@strawberry.enum(description="What an item of a pack is.")
+class ItemKind(Enum):
+    CURRENT = strawberry.enum_value("CURRENT", description="The caller's own state.")
+    FRAGMENT = strawberry.enum_value("FRAGMENT", description="A fragment.")
+    FACT = strawberry.enum_value("FACT", description="A fact.")
+    ENTITY = strawberry.enum_value("ENTITY", description="An entity.")
+
+
+@strawberry.enum(description="Why an item is not in a pack.")
+class DropReason(Enum):
+    OVER_BUDGET = strawberry.enum_value("OVER_BUDGET", description="It did not fit into what was left of the budget.")
+    DUPLICATE = strawberry.enum_value(
+        "DUPLICATE", description="The pack has the same text, or has a fragment of the entity, which says more."
+    )

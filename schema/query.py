@@ -7,11 +7,14 @@ from typing import Annotated
 import strawberry
 
 from resolvers import facts as resolve_facts
+from resolvers import pack as resolve_pack
 from resolvers import query as resolve
 from resolvers.arguments import AsOf, First, Info, Namespaces
 from resolvers.entity import After
 from retrieval import records
 from retrieval.access import Caller
+from retrieval.compilation.compilation import Compilation
+from retrieval.compilation.question import make_pack_question
 from retrieval.counting import Counting
 from retrieval.knowledge import Knowledge as KnowledgeRun
 from retrieval.listing import Listing
@@ -23,10 +26,12 @@ from retrieval.typed.context import TypedContext as TypedRun
 from retrieval.typed.question import make_typed_question
 from schema.aggregate import Aggregate
 from schema.entity import Entity, EntityConnection, Fact, Node
-from schema.enums import DateField, Dimension, Direction, EntityOrder, Locale, Metric, Primitive, RecallBudget
+from schema.enums import DateField, Dimension, Direction, EntityOrder, Locale, Metric, Primitive, RecallBudget, Strategy
 from schema.graph import EntityRef, Subgraph
 from schema.inputs import EntityFilter, FragmentFilter, FusionInput
 from schema.knowledge import Knowledge, Viewer
+from schema.pack import ContextPack, SubjectInput
+from schema.scalars import JSON
 from schema.search import Recall, Search
 from schema.source import Source
 from schema.typed import TraverseStep, TypedAnchorInput, TypedContext
@@ -57,6 +62,31 @@ Traverse = Annotated[list[TraverseStep], strawberry.argument(description="The st
 Semantic = Annotated[
     bool, strawberry.argument(description="Whether an anchor that nothing else resolves is looked for by meaning.")
 ]
+PackText = Annotated[str, strawberry.argument(description="What the pack is for, up to 10,000 characters; may be empty.")]
+PackScopes = Annotated[
+    list[str],
+    strawberry.argument(description="Relevance scopes `type:id`, up to 10: items that share one, plus items that have none."),
+]
+Allowed = Annotated[
+    list[str] | None,
+    strawberry.argument(description="Items that carry relevance scopes, none of them listed here, are left out; null: none is."),
+]
+PackAnchors = Annotated[
+    list[EntityRef], strawberry.argument(description="Where facts and the walk start, up to 20; what is not there is left out.")
+]
+PackSubject = Annotated[
+    SubjectInput | None, strawberry.argument(description="For whom: one more anchor and relevance scope, `type:id`.")
+]
+Ephemeral = Annotated[
+    JSON | None,
+    strawberry.argument(
+        description="The caller's own state, an object up to 256 KB and 64 levels: becomes section CURRENT, is never stored."
+    ),
+]
+MaxTokens = Annotated[int | None, strawberry.argument(description="Budget in tokens, 1 to 1,000,000; left out: 8,000.")]
+PackStrategy = Annotated[Strategy, strawberry.argument(description="Which channels run.")]
+PackSize = Annotated[int, strawberry.argument(description="How many items each channel admits, 1 to 100.")]
+HeadingsIn = Annotated[Locale, strawberry.argument(description="Language of the headings in `text`.")]
 InNamespace = Annotated[str, strawberry.argument(description="The namespace.")]
 Key = Annotated[str, strawberry.argument(description="The key of the entity.")]
 FactId = Annotated[strawberry.ID, strawberry.argument(description="An id that `Fact.factId` gave.")]
@@ -132,6 +162,45 @@ class Query:
             locale=resolve.locale_named(locale.name),
         )
         return await info.context.search(asked)
+
+    @strawberry.field(
+        description="Compile a pack under a budget of tokens: what matters to a question, to anchors or in relevance scopes.",
+        graphql_type=ContextPack | None,
+    )
+    async def context_pack(
+        self,
+        info: Info,
+        question: PackText = "",
+        namespaces: Namespaces = None,
+        relevance_scopes: PackScopes = (),  # type: ignore[assignment]
+        allowed_scopes: Allowed = None,
+        anchors: PackAnchors = (),  # type: ignore[assignment]
+        subject: PackSubject = None,
+        ephemeral_context: Ephemeral = None,
+        max_tokens: MaxTokens = None,
+        strategy: PackStrategy = Strategy.HYBRID,
+        as_of: AsOf = None,
+        known_at: resolve_facts.KnownAt = None,
+        k: PackSize = 8,
+        locale: HeadingsIn = Locale.AUTO,
+    ) -> Compilation:
+        asked = make_pack_question(
+            info.context.store.tuning,
+            question,
+            namespaces=namespaces,
+            relevance_scopes=relevance_scopes,
+            allowed_scopes=allowed_scopes,
+            anchors=[ref.value() for ref in anchors],
+            subject=None if subject is None else subject.value(),
+            ephemeral_context=ephemeral_context,
+            max_tokens=max_tokens,
+            strategy=resolve_pack.strategy_named(strategy.name),
+            as_of=as_of,
+            known_at=known_at,
+            k=k,
+            locale=resolve.locale_named(locale.name),
+        )
+        return await info.context.pack(asked)
 
     @strawberry.field(description="List entities page by page.", graphql_type=EntityConnection | None)
     async def entities(

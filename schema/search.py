@@ -19,8 +19,11 @@ class Signal:
     kind: SignalKind = field("What the term stands for.")
     channel: Channel | None = field("The channel it comes from.")
     rank: int | None = field("The place in that channel's list, from 0.")
-    raw_score: float | None = field("The channel's own score: 1 - cosine distance, BM25, 1 / steps away, or 1 for sql.")
-    weight: float | None = field("The weight of the channel.")
+    raw_score: float | None = field(
+        "The channel's own score: 1 - cosine distance, BM25, 1 / steps away, 1 for sql, or of recent observations the instant in "
+        "seconds since 1970. Of EVIDENCE its rank, 1 to 3; of FRESHNESS the age in hours."
+    )
+    weight: float | None = field("The weight of the channel, or of what the term stands for.")
     contribution: float = field("What the term adds to the score.")
 
 
