@@ -31,6 +31,7 @@ ACCESS_FREE = {
     "caller": "finds out who asks and what may be seen",
     "words": "counts over unrestricted fragments only, in the namespaces that it is given",
     "highlights": "reads no stored text",
+    "trace": "a trace belongs to who made it, and is not there when one of its namespaces is closed",
 }
 """Statements without `visible(`, each with why."""
 UNGUARDED = {"caller"}
@@ -155,6 +156,7 @@ class Planted:
             "vector_near": [vector, 400, True, *OPEN, 8, 1],
             "vector_near_twice": [vector, 400, True, *OPEN, 8, 1],
             "versions": [spaces, entities, ALWAYS],
+            "visible_items": [spaces, fragments, [fact.fact for fact in self.world.facts], entities],
         }
 
     def each(self, number: Any) -> list[Any]:
@@ -231,6 +233,11 @@ class Planted:
             "vector_near": vectors,
             "vector_near_twice": vectors,
             "versions": sorted(entity.id for entity in seen),
+            "visible_items": sorted(
+                {("FRAGMENT", id) for id in texts}
+                | {("FACT", fact.fact) for fact in facts}
+                | {("ENTITY", entity.id) for entity in seen}
+            ),
         }
 
     def conflicts(self) -> list[tuple[Fact, Fact]]:
@@ -266,6 +273,7 @@ NAMED_BY = {
     "vector_exact": ("fragment_id",),
     "vector_near": ("fragment_id",),
     "vector_near_twice": ("fragment_id",),
+    "visible_items": ("kind", "id"),
 }
 """The columns that tell the rows of a statement apart; `entity_id` where nothing is said."""
 ONE_BY_ONE = {"domain_packs", "fragments_of", "graph_hop", "typed_step"}

@@ -112,7 +112,7 @@ async def test_it_counts_what_went_by_kind(store: Store) -> None:
     deletion = await erase_entity(store.database, ADMIN, DOCS, PERSON)
     assert deletion.counts == {
         "entities": 1, "observations": 3, "sources": 4, "fragments": 4, "vectors": 4, "cachedVectors": 4, "facts": 5, "links": 5,
-        "versions": 2, "grants": 1, "aliases": 2,
+        "versions": 2, "grants": 1, "aliases": 2, "traces": 0,
     }  # fmt: skip
     assert not (await erase_entity(store.database, ADMIN, DOCS, PERSON)).deleted
 
