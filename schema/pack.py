@@ -12,6 +12,7 @@ from retrieval.compilation.compilation import Compilation
 from schema.entity import Entity, Fact, Fragment, ProvenanceStep, SourceCard, field
 from schema.enums import DropReason, ItemKind, SectionKind
 from schema.search import Degradation, Signal
+from schema.traced import LazyTrace, trace_field, trace_id_field
 
 Kinds = Annotated[list[SectionKind] | None, strawberry.argument(description="Which sections; left out: all.")]
 
@@ -91,3 +92,5 @@ class ContextPack:
     budget: Budget = field("How the budget was spent.")
     conflicts: list[Fact] | None = field("Facts of the pack that contradict each other, in its order.")
     degraded: list[Degradation] | None = field("Helpers that did not help.")
+    trace_id: strawberry.ID | None = trace_id_field()
+    trace: LazyTrace | None = trace_field()

@@ -9,6 +9,7 @@ import strawberry
 from resolvers import facts as resolve_facts
 from resolvers import pack as resolve_pack
 from resolvers import query as resolve
+from resolvers import trace as resolve_trace
 from resolvers.arguments import AsOf, First, Info, Namespaces
 from resolvers.entity import After
 from retrieval import records
@@ -22,6 +23,7 @@ from retrieval.question import Question, make_question
 from retrieval.search import Search as SearchRun
 from retrieval.subgraph import Subgraph as SubgraphRun
 from retrieval.subgraph import make_graph_question
+from retrieval.tracing.reading import ShownTrace
 from retrieval.typed.context import TypedContext as TypedRun
 from retrieval.typed.question import make_typed_question
 from schema.aggregate import Aggregate
@@ -34,6 +36,7 @@ from schema.pack import ContextPack, SubjectInput
 from schema.scalars import JSON
 from schema.search import Recall, Search
 from schema.source import Source
+from schema.trace import Trace
 from schema.typed import TraverseStep, TypedAnchorInput, TypedContext
 
 QuestionText = Annotated[str, strawberry.argument(description="What you are looking for, up to 10,000 characters.")]
@@ -90,6 +93,7 @@ HeadingsIn = Annotated[Locale, strawberry.argument(description="Language of the 
 InNamespace = Annotated[str, strawberry.argument(description="The namespace.")]
 Key = Annotated[str, strawberry.argument(description="The key of the entity.")]
 FactId = Annotated[strawberry.ID, strawberry.argument(description="An id that `Fact.factId` gave.")]
+TraceId = Annotated[strawberry.ID, strawberry.argument(description="An id that `traceId` gave.")]
 NodeId = Annotated[strawberry.ID, strawberry.argument(description="An id that an answer gave.")]
 NodeIds = Annotated[list[strawberry.ID], strawberry.argument(description="Ids that answers gave, 1 to 100.")]
 
@@ -294,6 +298,13 @@ class Query:
         self, info: Info, namespace: InNamespace, fact_id: FactId, known_at: resolve_facts.KnownAt = None
     ) -> records.Fact | None:
         return await resolve_facts.fact(info, namespace, fact_id, known_at)
+
+    @strawberry.field(
+        description="A stored trace by its id; null for another caller's, an old one, and one over a namespace that is closed.",
+        graphql_type=Trace | None,
+    )
+    async def trace(self, info: Info, trace_id: TraceId) -> ShownTrace | None:
+        return await resolve_trace.stored(info, trace_id)
 
     @strawberry.field(description="Anything that has an id.", graphql_type=Node | None)
     async def node(self, info: Info, id: NodeId) -> records.Entity | records.Fragment | records.Source | None:

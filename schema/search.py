@@ -7,6 +7,7 @@ import strawberry
 from resolvers import search as resolve
 from schema.entity import Entity, Fact, Fragment, SourceCard, field
 from schema.enums import Channel, SignalKind, TextField
+from schema.traced import LazyTrace, trace_field, trace_id_field
 
 SCORES = (
     "The sum of the contributions of `signals`, left to right. For order only: the best possible RRF score of two lists is "
@@ -89,6 +90,8 @@ class Search:
     sources: list[SourceCard] | None = field("Cards of the hits, then of the neighbours, each key once.")
     context: str | None = field("Hits and neighbours as text for a prompt, neutralised.")
     degraded: list[Degradation] | None = field("Helpers that did not help; selecting this runs them.")
+    trace_id: strawberry.ID | None = trace_id_field()
+    trace: LazyTrace | None = trace_field()
 
 
 @strawberry.type(description="A search whose size is a budget; never asks a chat model.")

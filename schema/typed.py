@@ -12,6 +12,7 @@ from retrieval.typed import question
 from schema.entity import Entity, Fact, SourceCard, field
 from schema.enums import Direction, Evidence
 from schema.scalars import JSON
+from schema.traced import LazyTrace, trace_field, trace_id_field
 
 
 @strawberry.enum(description="Where a step of a typed walk begins.")
@@ -115,3 +116,5 @@ class TypedContext:
     truncated: bool = field(
         "Whether the limit of a step, or the bound of 400 facts an entity and way, left out something you may see."
     )
+    trace_id: strawberry.ID | None = trace_id_field()
+    trace: LazyTrace | None = trace_field()
