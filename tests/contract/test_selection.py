@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -16,7 +17,7 @@ from tests.contract.fields import FIELDS
 from tests.contract.oracle import View, public_id
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.bases import Bases
-from tests.fixtures.random_world import Entity, Namespace, World, random_world
+from tests.fixtures.random_world import Entity, Fact, Namespace, World, random_world
 from tests.fixtures.world import api, codes, execute, opened, recorder, store_world
 
 CALLER = ["caller"]
@@ -34,6 +35,14 @@ TYPED = ["caller", "domain_packs"]
 STEPS = ["entities_by_key", "typed_step", "typed_step"]
 ITEMS = [*STEPS, "entities_by_id", "versions"]
 BY_KEY = ["caller", "entities_by_key"]
+RANKED = [*FUSED, "entities_by_key", *["graph_hop"] * 3, "entities_by_id", "facts_around", "facts_beside", "recent"]
+PACKED = [*RANKED, "fragments", "entities_by_id", "attributes"]
+STRATEGIES = {
+    "SEMANTIC": ["embedding", "vector_exact", "fragments"],
+    "EXACT": ["words", "lexical", "fragments"],
+    "HYBRID": PACKED,
+}
+"""What the budget of a pack costs under some strategies."""
 
 BASES = {
     "Viewer": ("viewer { % }", CALLER),
@@ -64,6 +73,11 @@ BASES = {
     "TypedSection": ("TYPED { sections { % } }", TYPED + ITEMS),
     "TypedItem": ("TYPED { sections { items { % } } }", TYPED + ITEMS),
     "UsedSet": ("TYPED { used { % } }", [*TYPED, *ITEMS, "facts_by_row"]),
+    "ContextPack": ("PACK { % }", CALLER),
+    "Section": ("PACK { sections { % } }", CALLER + PACKED),
+    "PackItem": ("PACK { sections { items { % } } }", CALLER + PACKED),
+    "Budget": ("PACK { budget { % } }", CALLER + PACKED),
+    "DroppedItem": ("PACK { budget { dropped { % } } }", CALLER + PACKED),
     "Aggregate": ("AGGREGATE { % }", COUNTED),
     "Bucket": ("AGGREGATE { buckets { % } }", COUNTED),
     "BucketValue": ("AGGREGATE { buckets { values { % } } }", COUNTED),
@@ -110,6 +124,15 @@ COSTS = {
     "TypedContext.sources": [*ITEMS, "facts_by_row", "fact_places", "entities_by_id"],
     "TypedContext.truncated": STEPS,
     "TypedItem.via": ["facts_by_row"],
+    "ContextPack.sections": PACKED,
+    "ContextPack.text": PACKED,
+    "ContextPack.textTokenEstimate": PACKED,
+    "ContextPack.tokenEstimate": PACKED,
+    "ContextPack.budget": PACKED,
+    "ContextPack.conflicts": PACKED,
+    "ContextPack.sources": [*PACKED, "fact_places", "entities_by_id"],
+    "ContextPack.degraded": RANKED,
+    "PackItem.provenance": ["facts_by_row", *["fact_places"] * 2, "entities_by_id", *["sources"] * 4],
     "FragmentHit.highlights": ["highlights"],
     "Fragment.provenance": ["sources"],
     "SourceCard.source": ["sources"],
@@ -142,6 +165,7 @@ COSTS = {
     "Query.aggregate": COUNTED,
     "Query.graph": CALLER,
     "Query.typedContext": TYPED,
+    "Query.contextPack": CALLER,
     "Query.entity": BY_KEY,
     "Query.source": [*BY_KEY, "sources"],
     "Query.node": ["caller", "entities_by_id"],
@@ -178,6 +202,7 @@ class Place:
             "ENTITIES": ('entities(orderBy: UPDATED, first: 3, filter: {types: ["page"]})', "EntityConnection"),
             "GRAPH": (f"graph(start: [{{{key}}}])", "Subgraph"),
             "TYPED": (typed_walk(world, self.space), "TypedContext"),
+            "PACK": (pack_of_all(world, self.space), "ContextPack"),
             "AGGREGATE": ("aggregate(metric: FACTS, dimensions: [MONTH, KIND])", "Aggregate"),
             "ENTITY": (f"entity({key})", "Entity"),
             "SOURCE": (f"source({key})", "Source"),
@@ -199,10 +224,24 @@ class Place:
         return await execute(self.store, document, self.caller.token)
 
 
+def stated_edges(world: World, space: Namespace) -> list[Fact]:
+    """Facts between two entities that were stated in places and always hold."""
+    return [one for one in world.facts if one.subject.space is space and one.object not in (None, one.subject) and one.places
+            and one.retracted is one.valid_from is one.valid_to is None]  # fmt: skip
+
+
+def pack_of_all(world: World, space: Namespace) -> str:
+    """A call of a pack of all five channels, with facts, texts and an entity, and with less room than it could fill."""
+    anchor = stated_edges(world, space)[3].subject
+    return (
+        f"contextPack(question: {text(' '.join(world.words[:3]))}, namespaces: {text([space.name])}, k: 3, maxTokens: 260, "
+        f'anchors: [{{key: {text(anchor.key)}}}], relevanceScopes: ["project:shared"])'
+    )
+
+
 def typed_walk(world: World, space: Namespace) -> str:
     """A call of two steps from both ends of a fact that was stated in places."""
-    fact = next(one for one in world.facts if one.subject.space is space and one.object not in (None, one.subject) and one.places
-                and one.retracted is one.valid_from is one.valid_to is None)  # fmt: skip
+    fact = stated_edges(world, space)[0]
     anchor = f"{{kind: {text(fact.subject.type)}, value: {text(fact.subject.key)}, namespace: {text(space.name)}}}"
     step = f"relation: {text(fact.predicate)}"
     return (
@@ -217,20 +256,18 @@ def is_full(entity: Entity) -> bool:
 
 
 @pytest.fixture(scope="module")
-def stored(shared_bases: Bases) -> str:
-    """The base of this module."""
-    return shared_bases.new()
+def filled(shared_bases: Bases) -> tuple[str, World]:
+    """The base of this module and the world in it."""
+    url, world = shared_bases.new(), random_world(22)  # facts around its hits lead to entities that nothing else has loaded
+    asyncio.run(store_world(url, world))
+    return url, world
 
 
 @pytest.fixture
-async def place(stored: str) -> AsyncIterator[Place]:
-    """The world of this module; the first test stores it."""
-    world = random_world(22)  # facts around its hits lead to entities that nothing else has loaded
-    async with opened(stored) as store:
-        async with store.database.reading() as connection:
-            is_there = await connection.fetchval("select exists (select from entity)")
-        if not is_there:
-            await store_world(stored, world)
+async def place(filled: tuple[str, World]) -> AsyncIterator[Place]:
+    """The world of this module, opened when its clock stands."""
+    url, world = filled
+    async with opened(url) as store:
         yield Place(store, world)
 
 
@@ -253,7 +290,8 @@ def minimal(place: Place, kind: str, name: str) -> str:
     below = get_named_type(parent.fields[name].type)
     roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "fact": "FACT",
              "node": "NODE", "nodes": "NODES",
-             "entities": "ENTITIES", "aggregate": "AGGREGATE", "graph": "GRAPH", "typedContext": "TYPED"}  # fmt: skip
+             "entities": "ENTITIES", "aggregate": "AGGREGATE", "graph": "GRAPH", "typedContext": "TYPED",
+             "contextPack": "PACK"}  # fmt: skip
     if kind == "Query":
         name = roots.get(name, name)
     return f"{name} {{ __typename }}" if isinstance(below, GraphQLObjectType | GraphQLInterfaceType) else name
@@ -300,6 +338,25 @@ async def test_a_second_step_is_a_second_statement(place: Place) -> None:
     words, space = text(place.world.words[0]), text(place.space.name)
     assert (await place.cost(document.format(words, space, 1)))["graph_hop"] == 1
     assert (await place.cost(document.format(words, space, 2)))["graph_hop"] == 2
+
+
+async def test_a_pack_loads_what_prices_its_items_and_nothing_else(place: Place) -> None:
+    cost = await place.cost("{ PACK { budget { usedTokens } } }")
+    assert not {"sources", "fact_places", "facts_by_row", "contents", "highlights", "store_trace"} & set(cost)
+    assert {name: cost[name] for name in ("fragments", "attributes")} == {"fragments": 1, "attributes": 1}
+
+
+async def test_all_of_a_pack_is_one_compilation(place: Place) -> None:
+    whole = "budget { usedTokens dropped { title } } sections { items { text signals { kind } } } text conflicts { predicate }"
+    assert await place.cost(f"{{ PACK {{ {whole} degraded {{ code }} }} }}") == dict(Counter(CALLER + PACKED))
+    twice = await place.cost("{ a: PACK { text } b: PACK { budget { usedTokens } } }")
+    assert twice == dict(Counter(CALLER + PACKED))
+
+
+async def test_only_the_channels_of_the_strategy_run(place: Place) -> None:
+    call = place.roots["PACK"][0]
+    costs = {name: await place.cost(f"{{ {call[:-1]}, strategy: {name}) {{ tokenEstimate }} }}") for name in STRATEGIES}
+    assert costs == {name: dict(Counter([*CALLER, *cost])) for name, cost in STRATEGIES.items()}
 
 
 async def test_aliases_of_equal_arguments_share_the_work(place: Place) -> None:
