@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,16 +29,14 @@ class CandidatePage:
         return [edge.node for edge in self.edges]
 
 
-async def stored_id(root: Run, info: Info) -> str | None:
+def stored_id(root: Run, info: Info) -> Awaitable[str | None]:
     """The id of the trace of a run once it is stored; None when it could not be."""
-    return await info.context.tracings.of(root).stored()
+    return info.context.tracings.of(root).stored
 
 
-async def traced(root: Run, info: Info) -> ShownTrace:
+def traced(root: Run, info: Info) -> Awaitable[ShownTrace]:
     """The trace of a run, which is stored before the answer ends, if it can be."""
-    tracing = info.context.tracings.of(root)
-    await tracing.stored()
-    return ShownTrace(info.context, await tracing.record())
+    return info.context.tracings.of(root).shown
 
 
 async def stored(info: Info, trace_id: str) -> ShownTrace | None:

@@ -60,6 +60,8 @@ class Session:
 
     async def close(self) -> None:
         """Cancel what still runs and wait until it is gone."""
+        if "tracings" in self.__dict__:
+            await self.tracings.work.close()
         await self.work.close()
 
     def again(self) -> Session:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from retrieval.compilation.compilation import Compilation
 from retrieval.search import Search
-from retrieval.stage import Running, settled
+from retrieval.stage import Running, Work, stage
 from retrieval.tracing.building import trace_of_pack, trace_of_search, trace_of_walk
+from retrieval.tracing.reading import ShownTrace
 from retrieval.tracing.record import TraceRecord
 from retrieval.tracing.stages import started, traced
 from retrieval.tracing.storing import store_trace
@@ -19,18 +19,17 @@ from retrieval.typed.context import TypedContext
 if TYPE_CHECKING:
     from retrieval.session import Session
 
-T = TypeVar("T")
 Run: TypeAlias = Search | TypedContext | Compilation
 TURNS = 8
 """How many turns of the event loop nothing may run until a request counts as done but for its traces."""
 
 
 class Tracings:
-    """What a request keeps for its traces."""
+    """What a request keeps for its traces; their work is apart from the rest, which they wait for."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.tasks: set[asyncio.Task[Any]] = set()
+        self.work = Work()
         self._known: dict[Run, Tracing] = {}
 
     def of(self, run: Run) -> Tracing:
@@ -39,53 +38,43 @@ class Tracings:
             self._known[run] = Tracing(self, run)
         return self._known[run]
 
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Do something that the rest of the request does not count."""
-        task = self.session.work.start(work)
-        self.tasks.add(task)
-        return task
-
     async def rest(self) -> None:
         """Wait until the request does nothing but trace."""
         while True:
             for _ in range(TURNS):
                 await asyncio.sleep(0)
-            others = self.session.work.tasks - self.tasks
-            if not others:
+            if not self.session.work.tasks:
                 return
-            await asyncio.wait(others)
+            await asyncio.wait(self.session.work.tasks)
 
 
 class Tracing:
     """The trace of one run."""
 
     def __init__(self, tracings: Tracings, run: Run) -> None:
+        self.work = tracings.work
         self._tracings = tracings
         self._run = run
-        self._built: asyncio.Task[TraceRecord] | None = None
-        self._stored: asyncio.Task[str | None] | None = None
 
+    @stage
     async def record(self) -> TraceRecord:
         """The trace with the stages that every trace of such a run has."""
-        if self._built is None:
-            self._built = self._tracings.start(self._build())
-        return await settled(self._built)
-
-    async def stored(self) -> str | None:
-        """The id of the trace once it is stored, with all stages that ran; None when it could not be."""
-        if self._stored is None:
-            self._stored = self._tracings.start(self._store())
-        return await settled(self._stored)
-
-    async def _build(self) -> TraceRecord:
         record = await built(self._run)
         return replace(record, stages=traced(own_stages(self._run)))
 
-    async def _store(self) -> str | None:
-        record = await self.record()
+    @stage
+    async def stored(self) -> str | None:
+        """The id of the trace once it is stored, with all stages that ran; None when it could not be."""
+        record = await self.record
         await self._tracings.rest()
         whole = replace(record, stages=traced(started(*parts(self._run))))
         return record.trace_id if await store_trace(self._tracings.session.store, whole) else None
+
+    @stage
+    async def shown(self) -> ShownTrace:
+        """The trace for its own answer, once it is stored or could not be."""
+        await self.stored
+        return ShownTrace(self._tracings.session, await self.record)
 
 
 async def built(run: Run) -> TraceRecord:
@@ -109,4 +98,4 @@ def parts(run: Run) -> list[object]:
 def own_stages(run: Run) -> list[Running[Any]]:
     """The stages that every trace of such a run has."""
     names = {"hits", "entities"} if isinstance(run, Search) else {"used"} if isinstance(run, TypedContext) else {"decided"}
-    return [stage for stage in started(run) if stage.record.name in names]
+    return [one for one in started(run) if one.record.name in names]
