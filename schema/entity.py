@@ -89,7 +89,9 @@ class Fragment(Node):
     text: str = field("The text; with `neutralized`, the form that is safe inside a prompt.", resolver=resolve.fragment_text)
     meta: JSON = field("Tags of the fragment.")
     identifiers: list[str] = field("Identifiers found in the text, folded to lower case.")
-    token_estimate: int = field("Tokens of the text: ceil(characters / 3.0).", resolver=resolve.fragment_tokens)
+    token_estimate: int = field(
+        "Tokens of the text: ceil(characters / 3.0), or exact where a tokenizer is set up.", resolver=resolve.fragment_tokens
+    )
     entity: Entity = field("The entity it belongs to.")
     card: SourceCard = field("What an interface shows as the source.", resolver=resolve.fragment_card)
     provenance: list[ProvenanceStep] | None = field("The chain down to the origin.", resolver=resolve.fragment_provenance)

@@ -40,8 +40,13 @@ PACKED = [*RANKED, "fragments", "entities_by_id", "attributes"]
 STRATEGIES = {
     "SEMANTIC": ["embedding", "vector_exact", "fragments"],
     "EXACT": ["words", "lexical", "fragments"],
+    "GRAPH": ["entities_by_key", *["graph_hop"] * 2, *["entities_by_id"] * 2, "facts_around", "facts_beside", "attributes"],
+    "BRIEFING": [
+        "entities_by_key", *["graph_hop"] * 2, *["entities_by_id"] * 2, "facts_around", "facts_beside", "recent", "attributes",
+    ],
     "HYBRID": PACKED,
-}
+    "CONTEXT": PACKED,
+}  # fmt: skip
 """What the budget of a pack costs under some strategies."""
 
 BASES = {

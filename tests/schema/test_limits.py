@@ -223,6 +223,10 @@ async def test_points_are_the_product_of_page_sizes(query: str, variables: dict[
         ('query($b: RecallBudget! = HIGH) { recall(question: "a", budget: $b) { memories { score } } }', 1 + 16),
         ('{ search(question: "a", k: 1) { neighbors { entity { key } } } }', 1 + 1 + 40),
         ('{ search(question: "a", k: 50) { neighbors { entity { key } via { predicate } } } }', 1 + 1 + 40 + 40),
+        (
+            "{ contextPack(k: 3) { sections { items { provenance { label } } } budget { dropped { title } } } }",
+            1 + 6 + 3 + 15 + 3,
+        ),
         ('{ recall(question: "a") { neighbors { entity { fragments(first: 100) { nodes { ordinal } } } } } }', 82 + 4_000),
     ],
 )
