@@ -1,0 +1,85 @@
+"""Makes stored text harmless for a prompt: it stays readable, and cannot pass for our own structure or for a chat turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from retrieval.untrusted import invisible, links, lookalikes, phrases, structure
+from retrieval.untrusted.rule import Kind, compiled
+
+__all__ = ["Kind", "Neutralized", "examine", "examine_line", "neutralize", "neutralize_line"]
+
+_RULES = (*structure.RULES, *links.RULES, *phrases.RULES)
+# One pass over a text tells the ordinary ones, that need nothing, from the rest.
+_SUSPECT = compiled(
+    "|".join(f"(?:{pattern})" for pattern in (invisible.SUSPECT, links.SUSPECT, *(rule.pattern for rule in structure.RULES)))
+)
+_LOOKALIKE = compiled(lookalikes.SUSPECT)
+_MATCHERS = (_SUSPECT, _LOOKALIKE, *phrases.MATCHERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Neutralized:
+    """A text that is safe inside a prompt, and what was done to the stored text."""
+
+    text: str
+    kinds: frozenset[Kind] = frozenset()
+
+    @property
+    def changed(self) -> bool:
+        """True when the safe text differs from the stored text in anything, be it one invisible character."""
+        return bool(self.kinds)
+
+    @property
+    def flagged(self) -> bool:
+        """True when something was found that is more than invisible characters."""
+        return bool(self.kinds - {Kind.INVISIBLE})
+
+
+def neutralize(text: str) -> str:
+    """The safe form of a stored text."""
+    return examine(text).text
+
+
+def neutralize_line(text: str) -> str:
+    """The safe form of a title, a key or a path: one line, without what could start a section."""
+    return examine_line(text).text
+
+
+def examine(text: str) -> Neutralized:
+    """The safe form of a stored text with the kinds of what was changed; of a safe text that text, with none."""
+    if not _suspect(text):
+        return Neutralized(text)
+    safe = invisible.strip_invisible(text)
+    kinds = set() if safe == text else {Kind.INVISIBLE}
+    for kind, changed in _changes(safe):
+        safe = changed
+        kinds.add(kind)
+    return Neutralized(safe, frozenset(kinds))
+
+
+def examine_line(text: str) -> Neutralized:
+    """The safe form of one line, as `examine`; line breaks and runs of spaces that become one space are no change."""
+    found = examine(" ".join(text.split()))
+    return Neutralized(" ".join(found.text.split()), found.kinds)
+
+
+def _suspect(text: str) -> bool:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        return True
+    return any(matcher.search(data) is not None for matcher in _MATCHERS)
+
+
+def _changes(text: str) -> Iterator[tuple[Kind, str]]:
+    """Each kind of change with the text after it."""
+    folds = _LOOKALIKE.search(text) is not None
+    seen = lookalikes.folded(text) if folds else text
+    for rule in _RULES:
+        changed = rule.apply(text, seen)
+        if changed != text:
+            text = changed
+            seen = lookalikes.folded(text) if folds else text
+            yield rule.kind, text
