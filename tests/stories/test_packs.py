@@ -231,6 +231,30 @@ async def test_no_budget_is_exceeded(team: Desk, budget: int) -> None:
     assert pack["budget"]["maxTokens"] == budget
 
 
+class Words:
+    """A tokenizer whose tokens are words."""
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+@pytest.mark.parametrize("budget", [1, 7, 30, 60, 2_000])
+async def test_an_exact_tokenizer_prices_items_and_is_not_exceeded_either(team: Desk, budget: int) -> None:
+    team.store.exact_tokenizer = Words()
+    fields = (
+        "text textTokenEstimate budget { usedTokens } sections { items { text tokenEstimate fragment { text tokenEstimate } } }"
+    )
+    state = {"said": "перезапуск " * 400}
+    pack = await packed(team, fields, question=RUNBOOK, anchors=TICKET, maxTokens=budget, ephemeralContext=state)
+    found = everything(pack)
+    assert found
+    assert [item["tokenEstimate"] for item in found] == [len(item["text"].split()) for item in found]
+    assert pack["budget"]["usedTokens"] == sum(item["tokenEstimate"] for item in found) <= budget
+    assert pack["textTokenEstimate"] == len(pack["text"].split())
+    fragments = [item["fragment"] for item in found if item["fragment"]]
+    assert all(one["tokenEstimate"] == len(one["text"].split()) for one in fragments)
+
+
 async def test_the_default_budget_is_that_of_the_settings(team: Desk) -> None:
     pack = await packed(team, "budget { maxTokens }", question=RUNBOOK)
     assert pack["budget"]["maxTokens"] == 8_000
