@@ -7,12 +7,11 @@ import random
 from collections.abc import Iterator
 
 from tests.contract.oracle import View, public_id
+from tests.contract.pack_asking import NEVER, startable, written
 from tests.contract.searching import Run
 from tests.contract.selections import selection
 from tests.fixtures.random_world import CLOCK, Fact, World
 from tests.fixtures.world import api
-
-NEVER = "docs/0/neverexisted"
 
 
 def documents(view: View, seed: int) -> Iterator[str]:
@@ -33,6 +32,7 @@ def documents(view: View, seed: int) -> Iterator[str]:
     yield counted(view, chance, spaces)
     yield walked(view, chance, spaces)
     yield typed(view, chance)
+    yield packed(view, chance)
     if view.spaces:
         yield over_time(view, chance)
     given = f"question: {text(question(view, chance, k=4))}, budget: LOW, locale: RU"
@@ -186,6 +186,18 @@ def typed_walk(world: World, chance: random.Random) -> str:
     given = f"anchors: [{', '.join(named)}], traverse: [{', '.join(steps)}]"
     moments = [moment for fact in chance.choices(edges, k=4) for moment in (fact.valid_from, fact.valid_to) if moment]
     return given + chance.choice(("", "", f", asOf: {text(chance.choice([CLOCK, *moments]).isoformat())}"))
+
+
+def packed(view: View, chance: random.Random) -> str:
+    """Packs of every kind that have something to start from, and a part of one that is entered deeper."""
+    asked = [startable(view, chance, lambda: some_words(view.world, chance)) for _ in range(5)]
+    avoid = frozenset({*AROUND, "Entity.source", "SourceCard.source"})
+    fields = selection(api()._schema, "ContextPack", 2, avoid=avoid)
+    parts = [f"p{number}: contextPack({written(given)}) {fields}" for number, given in enumerate(asked)]
+    items = selection(api()._schema, "PackItem", 2, avoid=avoid)
+    parts.append(f"p5: contextPack({written(asked[0])}) {{ sections(kinds: [RELEVANT_FACTS, RELATED_ENTITIES, DOCUMENTS]) "
+                 f"{{ items {items} }} }}")  # fmt: skip
+    return "{ " + " ".join(parts) + " }"
 
 
 def over_time(view: View, chance: random.Random) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -22,27 +21,15 @@ from graphql import (
 )
 
 from tests.contract import by_entity, lists, oracle, over_time, searching, typed, walks
+from tests.contract.opaque import ANYTHING, OPAQUE, Page
 from tests.contract.oracle import View, public_id
+from tests.contract.pack_fields import PACK_FIELDS
+from tests.contract.packs import Pack
 from tests.contract.searching import Run
+from tests.contract.trace_fields import TRACE_FIELDS
 from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
 
-OPAQUE = object()
-"""A value that only the server can make; any will do, and nothing is compared with it."""
 TOOLS = {"AGENT": ["search", "graph", "sql"], "CHAT": ["search_knowledge"]}
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page of a list: `items` is all of it, `start` where the page begins."""
-
-    items: list[Any]
-    first: int
-    start: int = 0
-    is_later: bool = False
-
-    @property
-    def shown(self) -> list[Any]:
-        return self.items[self.start : self.start + self.first]
 
 
 EVIDENCE = {1: "INFERRED", 2: "OBSERVED", 3: "ASSERTED"}
@@ -82,6 +69,7 @@ SEARCH: dict[str, Callable[..., Any]] = {
     "context": lambda v, run: run.context,
     "degraded": lambda v, run: [],
 }
+TRACED: dict[str, Callable[..., Any]] = {"traceId": lambda v, _: ANYTHING, "trace": lambda v, _: ANYTHING}
 
 FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Query": {
@@ -93,6 +81,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "aggregate": lambda v, _, **given: lists.counted(v, **given),
         "graph": lambda v, _, **given: walks.walked(v, **given),
         "typedContext": lambda v, _, **given: typed.walked(v, **given),
+        "contextPack": lambda v, _, **given: Pack(v, **given),
+        "trace": lambda v, _, traceId: v.trace(traceId),
         "entity": lambda v, _, namespace, key: v.entity(namespace, key),
         "source": lambda v, _, namespace, key: source_of(v, namespace, key),
         "fact": lambda v, _, **given: over_time.by_id(v, **given),
@@ -124,7 +114,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "fragmentCount": lambda v, space: len(v.fragments([space])),
         "factCount": lambda v, space: sum(fact.retracted is None for fact in v.facts([space])),
     },
-    "Search": SEARCH | {
+    "Search": SEARCH | TRACED | {
         "question": lambda v, run: run.question,
         "namespaces": lambda v, run: [space.name for space in run.spaces],
         "hits": lambda v, run: run.fused,
@@ -173,7 +163,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "facts": lambda v, graph: graph.facts,
         "truncated": lambda v, graph: graph.truncated,
     },
-    "TypedContext": {
+    "TypedContext": TRACED | {
         "anchors": lambda v, walk: walk.anchors,
         "unresolved": lambda v, walk: walk.unresolved,
         "sections": lambda v, walk: walk.sections,
@@ -331,6 +321,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "startCursor": lambda v, page: OPAQUE if page.shown else None,
         "endCursor": lambda v, page: OPAQUE if page.shown else None,
     },
+    **PACK_FIELDS,
+    **TRACE_FIELDS,
 }  # fmt: skip
 
 ELSEWHERE = {
@@ -380,7 +372,7 @@ def chosen(schema: GraphQLSchema, view: View, selections: SelectionSetNode, kind
             continue
         given = {one.name.value: value_from_ast_untyped(one.value) for one in selection.arguments or ()}
         found = FIELDS[kind][name](view, value, **given)
-        if selection.selection_set is not None:
+        if selection.selection_set is not None and found is not ANYTHING:
             found = below(schema, view, selection.selection_set, type_below(schema, kind, name), found)
         answer[alias] = found
     return answer
@@ -403,8 +395,10 @@ def below(schema: GraphQLSchema, view: View, selections: SelectionSetNode, kind:
 
 def differences(wanted: Any, got: Any, path: str = "") -> list[str]:
     """Where an answer is not what it must be; floating point numbers may differ by rounding."""
+    if wanted is ANYTHING:
+        return []
     if wanted is OPAQUE:
-        return [] if isinstance(got, str | int | dict) else [f"{path}: {got!r} instead of a value"]
+        return [] if isinstance(got, str | int | float | dict) else [f"{path}: {got!r} instead of a value"]
     if isinstance(wanted, datetime):
         return [] if isinstance(got, str) and datetime.fromisoformat(got) == wanted else [f"{path}: {got!r}, not {wanted!r}"]
     if isinstance(wanted, float) and isinstance(got, float | int):

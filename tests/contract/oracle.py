@@ -133,6 +133,13 @@ class View:
     def node(self, id: str) -> Any:
         return self._nodes.get(id)
 
+    def trace(self, id: str) -> Any:
+        """What was traced, for whoever made it and whoever administers all that it looked at, while that may be read."""
+        maker, traced = self.world.traces.get(id, (None, None))
+        if traced is None or not all(self.sees(space) for space in traced.spaces):
+            return None
+        return traced if maker is self.me or all("ADMIN" in self.roles(space) for space in traced.spaces) else None
+
 
 def public_id(letter: str, space: Namespace, number: int) -> str:
     return base64.urlsafe_b64encode(f"{letter}:{space.ns}:{number}".encode()).decode().rstrip("=")

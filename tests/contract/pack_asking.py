@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
-from tests.contract.oracle import View
+from tests.contract.oracle import Refused, View
+from tests.contract.packs import Pack
 from tests.fixtures.random_world import CLOCK, Entity, World
 
 NEVER = "docs/0/neverexisted"
@@ -45,6 +47,29 @@ def pack_arguments(view: View, chance: random.Random, question: str) -> dict[str
     return {name: value for name, value in (given | {
         name: value for name, (share, value) in parts.items() if chance.random() < share
     }).items() if value is not None}  # fmt: skip
+
+
+def lawful(view: View, chance: random.Random, question: Callable[[], str]) -> dict[str, Any]:
+    """The arguments of a pack that has something to start from, maybe in a namespace that is closed."""
+    while True:
+        given = pack_arguments(view, chance, question())
+        try:
+            Pack(view, **given)
+        except Refused as refused:
+            if str(refused) == "BAD_INPUT":
+                continue
+        return given
+
+
+def startable(view: View, chance: random.Random, question: Callable[[], str]) -> dict[str, Any]:
+    """The arguments of a pack that is no error and in which no two results are nearly equal."""
+    while True:
+        given, view.is_close = pack_arguments(view, chance, question()), False
+        try:
+            if Pack(view, **given).candidates is not None and not view.is_close:
+                return given
+        except Refused:
+            continue
 
 
 def scopes(world: World, chance: random.Random) -> list[str]:

@@ -70,6 +70,10 @@ class Item:
         return "current" if self.thing is None else id_of(self.thing)
 
     @property
+    def space(self) -> Namespace | None:
+        return None if self.thing is None else space_of(self.thing)
+
+    @property
     def price(self) -> int:
         return pack_texts.price(self.text)
 
@@ -106,7 +110,6 @@ class Pack:
         strategy: str = "HYBRID", asOf: str | None = None, knownAt: str | None = None, k: int = 8, locale: str = "AUTO",
     ) -> None:  # fmt: skip
         self.view, self.question, self.k, self.strategy, self.language = view, question, k, strategy, locale
-        self.spaces = view.named(namespaces)
         self.pool = min(400, max(20, k * max(2, len(set(namespaces or ())))))
         meant = f"{subject['type']}:{subject['id']}" if subject else None
         self.requested = {*(relevanceScopes or ()), *([meant] if meant else ())}
@@ -116,11 +119,12 @@ class Pack:
         self.state = ephemeralContext or None
         self.budget = TOKENS if maxTokens is None else maxTokens
         self.has_start = bool(anchors) or meant is not None
+        if not self.channels:
+            raise Refused("BAD_INPUT")
+        self.spaces = view.named(namespaces)
         named = [(one.get("namespace"), one["key"]) for one in anchors or ()] + ([(None, meant)] if meant else [])
         keys = {(space.name if name is None else name, key) for name, key in named for space in self.spaces}
         self.anchors = {entity for entity in view.entities(self.spaces) if (entity.space.name, entity.key) in keys}
-        if not self.channels:
-            raise Refused("BAD_INPUT")
         self.run = Run(view, question, namespaces, k)
         self.run.candidates = [one for one in self.run.candidates if self.passes(one)]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from tests.contract.asking import AROUND, GROUPED, NEVER, entity_filter, ids, known, moments, some_words, text, typed_walk
 from tests.contract.oracle import View, public_id
+from tests.contract.pack_asking import lawful, written
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.random_world import CLOCK, Entity
 from tests.fixtures.world import api
@@ -23,6 +24,7 @@ def probes(view: View, chance: random.Random) -> Iterator[str]:
         (2, Probe.by_key), (2, Probe.by_id), (1, Probe.state), (1, Probe.viewer), (4, Probe.facts), (3, Probe.fact),
         (2, Probe.stated),
         (4, Probe.typed),
+        (6, Probe.pack),
     )  # fmt: skip
     weights, functions = zip(*makers, strict=True)
     while True:
@@ -81,6 +83,10 @@ class Probe:
 
     def typed(self) -> str:
         return f"typedContext({typed_walk(self.world, self.chance)}{self.spaces()}) {self.fields('TypedContext')}"
+
+    def pack(self) -> str:
+        given = lawful(self.view, self.chance, lambda: some_words(self.world, self.chance))
+        return f"contextPack({written(given)}) {self.fields('ContextPack')}"
 
     def by_key(self) -> str:
         entity, kind = self.entity(), self.chance.choice(("entity", "source"))

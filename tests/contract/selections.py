@@ -7,7 +7,11 @@ from collections.abc import Callable
 
 from graphql import GraphQLInterfaceType, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, get_named_type
 
-ARGUMENTS = {"fragments": "(first: 2)", "attributes": '(asOf: "2025-09-05T00:00:00Z")'}
+ARGUMENTS = {
+    "fragments": "(first: 2)",
+    "attributes": '(asOf: "2025-09-05T00:00:00Z")',
+    "why": '(key: "docs/0/neverexisted")',
+}
 """Of fields below the root; what is not listed takes its defaults."""
 NODES = ("Entity", "Fragment", "Source")
 Choice = Callable[[str, int], bool]

@@ -9,6 +9,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import islice
+from typing import Any
 
 import httpx
 import pytest
@@ -118,6 +119,23 @@ async def remove_unseen(url: str, view: View) -> None:
         await database.close()
 
 
+TIMES = ("traceId", "startedMs", "milliseconds", "needs")
+
+
+def timeless(answer: Any) -> Any:
+    """An answer without what differs each time: ids of traces, their times and cursors, and which stage waited for which."""
+    if isinstance(answer, list):
+        return [timeless(one) for one in answer]
+    if not isinstance(answer, dict):
+        return answer
+    held = {name: timeless(value) for name, value in answer.items() if name not in TIMES}
+    if held.get("__typename") == "Trace":
+        # Whoever comes first resolves the caller, for all that one request asks.
+        held["stages"] = sorted((one for one in held.get("stages", ()) if one.get("name") != "caller"), key=json.dumps)
+        (held.get("candidates") or {}).pop("pageInfo", None)
+    return held
+
+
 @pytest.mark.parametrize("seed", range(5))
 async def test_what_may_not_be_seen_changes_no_byte_of_an_answer(bases: Bases, seed: int) -> None:
     url, world = bases.new(), random_world(seed)
@@ -129,7 +147,7 @@ async def test_what_may_not_be_seen_changes_no_byte_of_an_answer(bases: Bases, s
         for base in (url, lesser):
             async with opened(base) as store:
                 asked = [*documents(view, seed), *islice(probes(view, random.Random(seed)), 40)]
-                answers.append([await execute(store, document, caller.token) for document in asked])
+                answers.append([timeless(await execute(store, document, caller.token)) for document in asked])
         assert json.dumps(answers[0]) == json.dumps(answers[1])
 
 
