@@ -99,17 +99,22 @@ def database_url(fresh_database: Callable[[], str]) -> str:
 
 
 @pytest.fixture
-def base_url(database_server: TestServer) -> Iterator[str]:
-    """The URL of a migrated base of this test: Russian words, vectors of `tests.fixtures.embedders.HashEmbedder`."""
+def migrated(database_server: TestServer) -> Iterator[tuple[str, Base]]:
+    """A migrated base of this test, by its URL: Russian words, vectors of `tests.fixtures.embedders.HashEmbedder`."""
     url = database_server.create(database_server.template_database("contextql_base", prepare_base))
-    prepare_base(url)  # settings of a role belong to one database and are not cloned
-    yield url
+    yield url, prepare_base(url)  # settings of a role belong to one database and are not cloned
     database_server.drop(url)
 
 
-def prepare_base(url: str) -> None:
+@pytest.fixture
+def base_url(migrated: tuple[str, Base]) -> str:
+    """The URL of a migrated base of this test."""
+    return migrated[0]
+
+
+def prepare_base(url: str) -> Base:
     """Migrate a database as the tests expect it."""
-    asyncio.run(prepared(url))
+    return asyncio.run(prepared(url))
 
 
 async def prepared(url: str) -> Base:
@@ -118,8 +123,9 @@ async def prepared(url: str) -> Base:
 
 
 @pytest.fixture
-async def store(base_url: str) -> AsyncIterator[Store]:
+async def store(migrated: tuple[str, Base]) -> AsyncIterator[Store]:
     """An open base with an embedder of hashes."""
-    database = await Database.open(base_url, acquire_seconds=20)
-    yield Store(database, await prepared(base_url), Tuning(), HashEmbedder())
+    url, base = migrated
+    database = await Database.open(url, acquire_seconds=20)
+    yield Store(database, base, Tuning(), HashEmbedder())
     await database.close()
