@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from app.evaluation.collection import read_collection
+from app.evaluation.packs import HYBRID, LEXICAL, RRF, evidence_in_packs
 from app.evaluation.report import Report
 from app.evaluation.run import EvalOptions, evaluate
 from retrieval.database import Database
@@ -206,6 +207,19 @@ def test_what_is_wrong_with_a_set_is_named_by_file_and_line(place: Place, file: 
     (place.folder / file).write_text(content)
     with pytest.raises(BadInput, match=message):
         read_collection(place.folder)
+
+
+async def test_the_evidence_in_packs_is_that_counted_by_hand(place: Place) -> None:
+    (place.folder / "qrels.tsv").write_text("1\tfox\t1\n1\towl\t1\n3\tfox-b\t1\n2\towl\t0\n")
+    options = EvalOptions(embeddings=given(place.folder), k=2)
+    price = {document["id"]: -(-len(document["text"]) // 3) for document in DOCUMENTS}
+    whole = price["fox"] + price["owl"]
+    shares = await evidence_in_packs(place.store, place.folder, options, budgets=(price["fox"], whole))
+    # Query 1 finds the fox by words and by meaning, the owl by meaning alone; query 3 finds its document by meaning alone.
+    assert shares.questions == 2
+    assert shares.of[HYBRID] == shares.of[RRF] == {price["fox"]: 0.75, whole: 1.0}
+    assert shares.of[LEXICAL] == {price["fox"]: 0.25, whole: 0.25}
+    assert shares.margin(whole) == 0
 
 
 def test_dates_are_taken_as_conversations_write_them(place: Place) -> None:
