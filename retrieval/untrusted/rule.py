@@ -94,5 +94,6 @@ def quoted(text: str, start: int, end: int) -> str | None:
         if text.startswith(after, end) and text.startswith(before, start - len(before)) and start >= len(before):
             return None
     piece = text[start:end]
-    before, after = QUOTES[0 if any("а" <= letter.lower() <= "я" for letter in piece) else 1]
+    cyrillic = sum("а" <= letter <= "ё" for letter in piece.lower())
+    before, after = QUOTES[0 if cyrillic * 2 > sum(map(str.isalpha, piece)) else 1]
     return before + piece + after

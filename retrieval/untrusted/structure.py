@@ -30,12 +30,14 @@ _CHAT_TOKENS = (
     r"|\[[ \t]*/?(?:INST|(?-i:AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|SYSTEM_PROMPT|THINK|gMASK|sMASK))[ \t]*\]"
 )
 
-_MARK = r"^[ \t>*_#\-+•|\"'`]*"
+_MARK = r"^[ \t>*_#\-+•|\"'`]*(?:[0-9]+[.)][ \t*_]*)?"
 _ROLE = (
-    "system|assistant|user|human|developer|tool|ai assistant|(?-i:AI|Bot|Model|Chatbot|OVERRIDE)"
+    "system|assistant|ai assistant|(?-i:User|USER|Human|HUMAN|Developer|DEVELOPER|Tool|TOOL|AI|Bot|Model|Chatbot|OVERRIDE)"
     "|система|системный|ассистент|пользователь|человек|разработчик|инструмент|(?-i:ИИ|Бот|Модель)"
     "|système|systeme|sistema|asistente|assistente"
 )
+# In lower case and further in these are names of fields in code.
+_PLAIN_ROLE = r"^[ \t]?[>*_#\-+•|\"'`]*[ \t]?(?:user|human|developer|tool)"
 _SYSTEM_SAYS = (
     "(?:system|developer|admin|administrator|operator)[ -](?:note|message|prompt|override|instructions?|directive)"
     "|system-?(?:hinweis|nachricht|anweisung|meldung)"
@@ -46,6 +48,7 @@ _SYSTEM_SAYS = (
 _ROLE_HEADERS = (
     rf"(?im){_MARK}(?:(?:{_ROLE})|(?:[\p{{L}}]+ )?(?:{_SYSTEM_SAYS})"
     r"|\p{L}+ \((?:assistant|system|developer|ai|ассистент)\))[ \t*_]*:"
+    rf"|{_PLAIN_ROLE}[ \t*_]*:"
     rf"|{_MARK}#[# \t]*(?:instruction|response|input|инструкция|ответ)[ \t*_]*:"
 )
 _ROLE_BRACKETS = (
