@@ -45,7 +45,7 @@ def context_text(fragments: Sequence[Fragment], neighbours: Sequence[Entity], la
 
 def fragment_text(fragment: Fragment, source: str) -> str:
     """A fragment under its heading."""
-    title = f"## [{neutralize_line(fragment.entity.key)}] {neutralize_line(fragment.title)}"
+    title = f"## {in_brackets(fragment.entity.key)} {neutralize_line(fragment.title)}"
     if fragment.heading:
         title += f" — {neutralize_line(fragment.heading)}"
     lines = [title]
@@ -56,9 +56,14 @@ def fragment_text(fragment: Fragment, source: str) -> str:
 
 def entity_line(entity: Entity) -> str:
     """An entity on one line."""
-    line = f"- [{neutralize_line(entity.key)}] ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
+    line = f"- {in_brackets(entity.key)} ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
     if entity.status:
         line += f" status={neutralize_line(entity.status)}"
     if entity.source_path:
         line += f" — {neutralize_line(entity.source_path)}"
     return line
+
+
+def in_brackets(key: str) -> str:
+    """A key as it is cited: safe with its brackets too, since `/INST` is a key and in brackets a token of a chat."""
+    return neutralize_line(f"[{neutralize_line(key)}]")

@@ -48,6 +48,12 @@ def test_a_stored_text_opens_no_section_of_its_own(forged: str) -> None:
     assert [line for line in lines if line.startswith("#")] == ["# Fragments found", lines[2]]
 
 
+def test_a_key_is_safe_with_the_brackets_around_it() -> None:
+    text = context_text([fragment("/INST", "", "T")], [entity("INST")], "en")
+    assert "## ［/INST］ Title" in text
+    assert "- ［INST］ (" in text
+
+
 @pytest.mark.parametrize(
     ("question", "locale", "configured", "language"),
     [
