@@ -25,6 +25,7 @@ from app.cli.running import explained
 from app.cli.schema import schema_command
 from app.cli.serve import serve_command, worker_command
 from app.cli.token import token
+from app.cli.trace import trace
 from app.cli.typed import typed_command
 
 PROGRAM = "contextql"
@@ -36,8 +37,9 @@ cli = click.RichGroup(
     epilog="Example: contextql demo",
 )
 for one in (
-    demo_command, serve_command, ask_command, typed_command, ingest_command, facts, delete_command, namespace, domain, principal,
-    grant, token, migrate_command, worker_command, reembed_command, eval_command, bench_command, schema_command, doctor_command,
+    demo_command, serve_command, ask_command, typed_command, trace, ingest_command, facts, delete_command, namespace, domain,
+    principal, grant, token, migrate_command, worker_command, reembed_command, eval_command, bench_command, schema_command,
+    doctor_command,
 ):  # fmt: skip
     cli.add_command(one)
 

@@ -235,6 +235,17 @@ async def test_a_pack_is_told_whole_and_holds_no_texts(desk: Desk, ann: str) -> 
         assert text not in body, text
 
 
+async def test_a_channel_says_whether_it_gave_all_that_it_had(desk: Desk, ann: str) -> None:
+    await desk.fill({f"many/{number}": "толпа" for number in range(25)}, OTHER)
+    await desk.settle()
+    query = """query($keys: [String!]) { search(question: "толпа", namespaces: ["other"], k: 10, filter: {keys: $keys}) {
+        trace { channels { channel asked returned exhausted } } } }"""
+    for keys, returned in (["many/1", "many/2"], 2), (None, 20):
+        answer = (await desk.ask(query, ann, keys=keys))["search"]["trace"]["channels"]
+        text = [one for one in answer if one["channel"] in ("VECTOR", "LEXICAL")]
+        assert {(one["asked"], one["returned"], one["exhausted"]) for one in text} == {(20, returned, returned < 20)}
+
+
 async def test_candidates_come_in_pages(desk: Desk, ann: str) -> None:
     id = await searched(desk, ann)
     page = """query($id: ID!, $after: String) { trace(traceId: $id) { candidates(first: 2, after: $after) {

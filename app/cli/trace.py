@@ -1,0 +1,112 @@
+"""The commands about traces: what happened in a request, why something was found or was not, and the same pack again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+import rich_click as click
+
+from app.cli.command import command, group, json_option
+from app.cli.output import note, print_json, printable
+from app.cli.running import run
+from app.cli.trace_output import plain_decision, plain_replay, print_decision, print_replay, print_trace, whole
+from app.config import Settings
+from app.opening import open_store
+from app.sessions import Identity
+from retrieval.administration.tokens import token_digest
+from retrieval.errors import BadInput
+from retrieval.session import Session
+from retrieval.store import Store
+from retrieval.tracing.reading import ShownTrace, stored_trace
+from retrieval.tracing.replaying import Replay, replay
+from retrieval.tracing.why import Decision
+
+trace_argument = click.argument("trace_id", metavar="ID")
+token_option = click.option(
+    "--token", metavar="TOKEN", help="Read with the rights of this bearer token instead of as the administrator."
+)
+
+
+@command("show", example="contextql trace show ctx-0123456789abcdefghijklmn")
+@trace_argument
+@click.option("--candidates", "first", type=click.IntRange(0), default=20, help="How many candidates to show.")
+@token_option
+@json_option
+def show_command(trace_id: str, first: int, token: str | None, as_json: bool) -> None:
+    """Show what happened: channels, stages, and what was scored."""
+
+    async def look(settings: Settings) -> dict[str, Any]:
+        async with reading(settings, trace_id, token) as (_, trace):
+            return await whole(trace, first)
+
+    found = run(look, embeds=False)
+    print_json(found) if as_json else print_trace(found)
+
+
+@command("why", example="contextql trace why ctx-0123456789abcdefghijklmn --key docs/search.md")
+@trace_argument
+@click.option("--key", help="The key of an entity: the best of it and its fragments is told.")
+@click.option("--namespace", "-n", help="Where the key is; left out: the namespaces of the trace.")
+@click.option("--item", "item_id", metavar="ITEM", help="The id of one item, or `current`.")
+@token_option
+@json_option
+def why_command(
+    trace_id: str, key: str | None, namespace: str | None, item_id: str | None, token: str | None, as_json: bool
+) -> None:
+    """Say why something is in the answer, or is not."""
+
+    async def look(settings: Settings) -> Decision:
+        async with reading(settings, trace_id, token) as (_, trace):
+            return await trace.why(namespace, key, item_id)
+
+    found = run(look, embeds=False)
+    print_json(plain_decision(found)) if as_json else print_decision(found)
+
+
+@command("replay", example="contextql trace replay ctx-0123456789abcdefghijklmn")
+@trace_argument
+@click.option("--all", "everything", is_flag=True, help="Show also what has not changed.")
+@token_option
+@json_option
+def replay_command(trace_id: str, everything: bool, token: str | None, as_json: bool) -> None:
+    """Compile a pack again with what was asked then, as of then, and show what has changed since, item by item.
+
+    The ephemeral context is not kept; as much as it took is left free. Rights are those of whoever replays: --token for others.
+    """
+
+    async def compile_again(settings: Settings) -> Replay:
+        async with (
+            reading(settings, trace_id, token) as (store, trace),
+            session_of(store, settings, token, trace.record.created_at) as session,
+        ):
+            caller = await session.caller
+            if caller.principal_id != trace.record.principal_id:
+                note(f"{trace.record.made_by} made it, and it is compiled again with the rights of {caller.name}.")
+            return await replay(trace, session)
+
+    found = run(compile_again)
+    print_json(plain_replay(found)) if as_json else print_replay(found, everything)
+
+
+@asynccontextmanager
+async def reading(settings: Settings, trace_id: str, token: str | None) -> AsyncIterator[tuple[Store, ShownTrace]]:
+    """A trace in a session of its reader; raises `BadInput` for one that is not there."""
+    async with open_store(settings) as store, session_of(store, settings, token) as session:
+        trace = await stored_trace(session, trace_id)
+        if trace is None:
+            raise BadInput(f"There is no trace {printable(trace_id)[:100]!r}; it is another's, it was too old, or it never was.")
+        yield store, trace
+
+
+def session_of(store: Store, settings: Settings, token: str | None, clock: datetime | None = None) -> Session:
+    """A session of who reads, now or with the clock of a trace."""
+    identity = Identity(None, True) if token is None else Identity(token_digest(token), False)
+    deadline = asyncio.get_running_loop().time() + settings.request_timeout
+    return Session(store, identity, deadline=deadline, clock=clock)
+
+
+trace = group("trace", show_command, why_command, replay_command, help="Say what happened in a request, and do it again.")

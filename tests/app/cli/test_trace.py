@@ -1,0 +1,136 @@
+"""Traces on the command line: what happened, why and why not, and the same pack again once things have changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from retrieval.administration.namespaces import create_namespace
+from retrieval.administration.principals import PrincipalInput, upsert_principals
+from retrieval.administration.tokens import create_token
+from retrieval.ingest.deleting import delete_entity
+from retrieval.ingest.statistics import refresh_statistics
+from retrieval.store import Store
+from tests.app.cli.conftest import Run
+from tests.fixtures.world import execute, opened, tuned
+from tests.fixtures.writing import ADMIN, DOCS, put, values
+
+TEXTS = {"near": "зебра зебра зебра", "far": "зебра и много других слов о саванне", "long": "зебра " + "и слон " * 40}
+
+
+def at(base: str, work: Callable[[Store], Awaitable[Any]]) -> Any:
+    """Do something with the base of the test."""
+
+    async def done() -> Any:
+        async with opened(base, tuning=tuned(trace_seconds=20.0)) as store:
+            return await work(store)
+
+    return asyncio.run(done())
+
+
+@pytest.fixture
+def traced(base: str, settings: None, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The id of the trace of a pack over three documents, of which one does not fit."""
+    monkeypatch.setenv("CB_EMBEDDING_PROVIDER", "none")
+    return str(at(base, compile_one))
+
+
+async def compile_one(store: Store) -> str:
+    await create_namespace(store.database, ADMIN, DOCS)
+    for key, text in TEXTS.items():
+        await put(store, key, text)
+    await counted(store)
+    query = """{ contextPack(question: "зебра", strategy: EXACT, maxTokens: 45, ephemeralContext: {page: "невидимка"}) {
+        traceId budget { dropped { reason } } } }"""
+    pack = (await execute(store, query))["data"]["contextPack"]
+    assert [one["reason"] for one in pack["budget"]["dropped"]] == ["OVER_BUDGET"]
+    return str(pack["traceId"])
+
+
+async def counted(store: Store) -> None:
+    for ns in await values(store, "select ns from namespace"):
+        await refresh_statistics(store.database, ns)
+
+
+def test_a_trace_is_shown(run: Run, traced: str) -> None:
+    shown = run("trace", "show", traced)
+    assert shown.code == 0
+    for part in ("contextPack of administrator", "зебра", "EXACT", "1 dropped", "LEXICAL", "decided", "OVER_BUDGET", "near"):
+        assert part in shown.out, part
+    found = run("trace", "show", traced, "--json", "--candidates", "1").json
+    assert (found["operation"], found["strategy"], found["namespaces"]) == ("contextPack", "EXACT", [DOCS])
+    assert found["request"]["question"] == "зебра"
+    assert [one["title"] for one in found["candidates"]] == ["near"]
+    assert found["ephemeralSize"] == len('{"page":"невидимка"}'.encode())
+    assert "невидимка" not in shown.out + str(found)
+
+
+def test_why_and_why_not(run: Run, traced: str) -> None:
+    assert run("trace", "why", traced, "--key", "near").out.startswith("INCLUDED: ")
+    found = run("trace", "why", traced, "--key", "long", "--json").json
+    assert found["outcome"] == "OVER_BUDGET"
+    assert found["score"] == sum(signal["contribution"] for signal in found["signals"])
+    assert run("trace", "why", traced, "--key", "nothing").out.startswith("NOT_FOUND: ")
+    assert "needs either `key` or `itemId`" in run("trace", "why", traced).sentence
+
+
+def test_what_is_not_there_or_is_anothers_is_refused_alike(run: Run, traced: str, base: str) -> None:
+    async def someone(store: Store) -> str:
+        await upsert_principals(store.database, ADMIN, [PrincipalInput("ann", "USER")])
+        return (await create_token(store.database, ADMIN, "ann")).token
+
+    token = at(base, someone)
+    missing = run("trace", "show", "ctx-" + "a" * 24).sentence
+    assert "There is no trace" in missing
+    for name in ("show", "why", "replay"):
+        assert run("trace", name, traced, "--token", token).sentence == missing.replace("ctx-" + "a" * 24, traced)
+
+
+def test_a_replay_of_what_has_not_changed_says_so(run: Run, traced: str) -> None:
+    assert "Nothing has changed: all 3 candidates" in run("trace", "replay", traced).out
+    found = run("trace", "replay", traced, "--json").json
+    assert found["same"] is True
+    assert {one["change"] for one in found["items"]} == {"SAME"}
+    assert [one["before"] for one in found["items"]] == [one["after"] for one in found["items"]]
+
+
+def test_a_replay_shows_what_has_changed_item_by_item(run: Run, traced: str, base: str) -> None:
+    async def change(store: Store) -> None:
+        await delete_entity(store.database, ADMIN, DOCS, "near")
+        await put(store, "new", "зебра зебра новая")
+        await put(store, "far", "зебра")
+        await counted(store)
+
+    at(base, change)
+    found = {one["title"]: one for one in run("trace", "replay", traced, "--json").json["items"]}
+    gone = found.pop(None)
+    assert (gone["change"], gone["after"]["outcome"]) == ("GONE", "NOT_FOUND")
+    assert (found["new"]["change"], found["new"]["before"]["outcome"]) == ("ENTERED", "NOT_A_CANDIDATE")
+    told = run("trace", "replay", traced).out
+    for part in ("GONE", "ENTERED", "fragment new", "LEXICAL"):
+        assert part in told, part
+    assert "fragment long" not in told or found["long"]["change"] != "SAME"
+
+
+def test_a_replay_is_as_of_then(run: Run, traced: str, base: str) -> None:
+    async def let_days_pass(store: Store) -> None:
+        then = (datetime.now(UTC) - timedelta(days=20)).isoformat()
+        async with store.database.writing() as connection:
+            await connection.execute("update entity set updated_at = updated_at - interval '20 days'")
+            body = "jsonb_set(body, '{createdAt}', to_jsonb($1::text))"
+            await connection.execute(f"update trace set body = {body} where trace_id = $2", then, traced)  # noqa: S608
+
+    at(base, let_days_pass)
+    assert run("trace", "replay", traced, "--json").json["same"] is True, "nothing is older than it was at the clock of the trace"
+
+
+def test_only_packs_are_compiled_again(run: Run, traced: str, base: str) -> None:
+    async def search(store: Store) -> str:
+        answer = await execute(store, '{ search(question: "зебра") { traceId } }')
+        return str(answer["data"]["search"]["traceId"])
+
+    assert "Only packs are compiled again" in run("trace", "replay", at(base, search)).sentence
