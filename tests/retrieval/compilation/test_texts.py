@@ -13,31 +13,13 @@ from hypothesis import strategies as st
 
 from retrieval.compilation.texts import current_of, instant_text, text_of_entity, text_of_fact, text_of_fragment, value_text
 from retrieval.ports import Tokenizer
-from retrieval.records import Entity, Fact, Fragment
 from retrieval.tokens import EstimatedTokens
+from tests.retrieval.compilation.records import START, entity, fact, fragment
 
-START = datetime(2020, 1, 1, tzinfo=UTC)
 THREE = EstimatedTokens(3.0)
 STATES = st.dictionaries(
     st.text(max_size=8), st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=8), min_size=1
 )
-
-
-def entity(key: str = "svc/billing", title: str = "Billing", **given: Any) -> Entity:
-    plain: dict[str, Any] = {
-        "ns": 1, "entity_id": 7, "namespace": "docs", "kind": "THING", "type": "service", "status": None, "source_path": None,
-        "restricted": False, "meta": {}, "relevance_scopes": (), "created_at": START, "updated_at": START, "occurred_at": None,
-    }  # fmt: skip
-    return Entity(key=key, title=title, **{**plain, **given})
-
-
-def fact(**given: Any) -> Fact:
-    plain: dict[str, Any] = {
-        "ns": 1, "namespace": "docs", "row_id": 1, "fact_id": 2, "subject_id": 7, "predicate": "owned_by", "object_id": 8,
-        "value": None, "valid_from": START, "valid_to": None, "recorded_at": START, "retracted_at": None, "evidence": 3,
-        "relevance_scopes": (),
-    }  # fmt: skip
-    return Fact(**{**plain, **given})
 
 
 class Words:
@@ -101,12 +83,12 @@ def test_every_stored_part_is_made_safe_and_said_to_be() -> None:
     said = text_of_fact(fact(predicate=f"p{token}"), entity(title=token), entity(title=token))
     assert token not in said.text + said.title
     assert said.neutralized
-    said = text_of_fragment(Fragment(1, 1, entity(source_path=token), 0, "Title", "", f"Text {token}", {}, ()))
+    said = text_of_fragment(fragment(f"Text {token}", entity(source_path=token)))
     assert (said.title, said.text, said.source_path, said.neutralized) == ("Title", f"Text {safe}", safe, True)
 
 
 def test_a_fragment_reads_as_it_is_stored() -> None:
-    said = text_of_fragment(Fragment(1, 1, entity(), 0, "Title", "Heading", "A text.\nOf two lines.", {}, ()))
+    said = text_of_fragment(fragment("A text.\nOf two lines.", entity(), "Heading"))
     assert (said.title, said.text, said.neutralized) == ("Title", "A text.\nOf two lines.", False)
 
 
