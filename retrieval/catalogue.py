@@ -87,7 +87,7 @@ class Catalogue:
 
     async def _attributes(self, keys: list[tuple[int, int, Any]]) -> Mapping[tuple[int, int, Any], dict[str, Any]]:
         rows = await self.reader.rows(
-            "attributes", sorted({ns for ns, _, _ in keys}), [id for _, id, _ in keys], [at for _, _, at in keys]
+            "attributes", [ns for ns, _, _ in keys], [id for _, id, _ in keys], [at for _, _, at in keys]
         )
         # By place and not by instant: the driver gives the last instant of all back as one without a zone.
         return {keys[row["place"] - 1]: row["attributes"] for row in rows}
@@ -107,9 +107,9 @@ class Catalogue:
 
 
 def split(keys: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
-    """Keys as two arrays: the namespaces that occur, and the ids; ids are unique over all namespaces."""
+    """Keys as two arrays of the same length: the namespace of each, and the id of each."""
     listed = list(keys)
-    return sorted({ns for ns, _ in listed}), [id for _, id in listed]
+    return [ns for ns, _ in listed], [id for _, id in listed]
 
 
 def entity_of(row: Record, names: Mapping[int, str]) -> Entity:

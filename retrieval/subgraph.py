@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from retrieval.access import Space
-from retrieval.catalogue import Catalogue
+from retrieval.catalogue import Catalogue, split
 from retrieval.errors import BadInput
 from retrieval.keys import check_key, key_digest
 from retrieval.primitives.graph import Direction, Neighbour, Node, Steps, Walked, walk
@@ -100,11 +100,8 @@ class Subgraph:
     async def start(self) -> list[Node]:
         """The start entities that are there and may be seen."""
         wanted = {(space.ns, key_digest(key)) for space, key in self.starts}
-        if not wanted:
-            return []
-        digests = sorted({digest for _, digest in wanted})
-        rows = await self.reader.rows("entities_by_key", sorted({ns for ns, _ in wanted}), digests)
-        return sorted((row["ns"], row["entity_id"]) for row in rows if (row["ns"], row["key_digest"]) in wanted)
+        rows = await self.reader.rows("entities_by_key", *split(sorted(wanted))) if wanted else []
+        return sorted((row["ns"], row["entity_id"]) for row in rows)
 
     @stage
     async def walked(self) -> Walked:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 
+from retrieval.catalogue import split
 from retrieval.compilation.item import ChannelList, Item, ItemKind, PackHit
 from retrieval.compilation.question import PackQuestion, places_of
 from retrieval.fusion import fuse
@@ -71,11 +72,8 @@ class Moment:
     async def _anchors(self) -> list[Node]:
         """The anchors that are there and may be seen."""
         wanted = {(space.ns, key_digest(key)) for space, key in places_of(self.asked, self.reader.spaces)}
-        if not wanted:
-            return []
-        spaces, digests = sorted({ns for ns, _ in wanted}), sorted({digest for _, digest in wanted})
-        rows = await self.reader.rows("entities_by_key", spaces, digests)
-        return sorted((row["ns"], row["entity_id"]) for row in rows if (row["ns"], row["key_digest"]) in wanted)
+        rows = await self.reader.rows("entities_by_key", *split(sorted(wanted))) if wanted else []
+        return sorted((row["ns"], row["entity_id"]) for row in rows)
 
     async def _walked(self, start: Sequence[Node], hops: int) -> tuple[Neighbour, ...]:
         tuning, view = self.tuning, self.view
@@ -87,9 +85,8 @@ class Moment:
         nodes = {(one.ns, one.entity_id) for one in found}
         if self.rule is None or not nodes:
             return nodes
-        rows = await self.reader.rows("entities_by_id", sorted({ns for ns, _ in nodes}), sorted(id for _, id in nodes))
-        passing = {(row["ns"], row["entity_id"]) for row in rows if self.rule.passes(row["relevance_scopes"])}
-        return nodes & passing
+        rows = await self.reader.rows("entities_by_id", *split(sorted(nodes)))
+        return {(row["ns"], row["entity_id"]) for row in rows if self.rule.passes(row["relevance_scopes"])}
 
     async def _facts(self, distances: Mapping[Node, int], begun: float) -> None:
         """The list of facts around entities, and what contradicts the admitted ones."""

@@ -1,5 +1,7 @@
 -- The stored content of sources.
--- $1-$3 access, $4 namespaces, $5 entity ids
+-- $1-$3 access, of each: $4 namespace, $5 entity id
 select s.ns, s.entity_id, s.content
-  from source s join entity e on e.ns = s.ns and e.entity_id = s.entity_id
- where s.ns = any($4) and s.entity_id = any($5) and visible(e.ns, e.acl_id, $1, $2, $3)
+  from unnest($4::int[], $5::bigint[]) as a(ns, entity_id)
+  join source s on s.ns = a.ns and s.entity_id = a.entity_id
+  join entity e on e.ns = s.ns and e.entity_id = s.entity_id
+ where visible(e.ns, e.acl_id, $1, $2, $3)

@@ -1,6 +1,7 @@
 -- Entities by id.
--- $1-$3 access, $4 namespaces, $5 entity ids
+-- $1-$3 access, of each: $4 namespace, $5 entity id
 select e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.source_path, e.meta, e.relevance_scopes,
        e.created_at, e.updated_at, e.occurred_at
-  from entity e
- where e.ns = any($4) and e.entity_id = any($5) and visible(e.ns, e.acl_id, $1, $2, $3)
+  from unnest($4::int[], $5::bigint[]) as a(ns, entity_id)
+  join entity e on e.ns = a.ns and e.entity_id = a.entity_id
+ where visible(e.ns, e.acl_id, $1, $2, $3)

@@ -113,27 +113,28 @@ class Planted:
         return [spaces, acls, whole]
 
     def calls(self) -> dict[str, list[Any]]:
-        """The other parameters of each statement: all namespaces, all ids, no filter."""
+        """The other parameters of each statement: all namespaces, all ids, no filter; of look-ups by key both of each."""
         spaces = [space.ns for space in self.world.namespaces]
         entities = [entity.id for entity in self.world.entities]
         fragments = [fragment.id for fragment in self.world.fragments]
+        beside = [entity.space.ns for entity in self.world.entities]
         words = self.world.words
         vector = HalfVector(HashEmbedder().vector("x"))
         queries = [f"'{word}'" for word in words]
         bm25 = [" | ".join(queries), queries, [1.0] * len(words), 10.0, 1.2, 0.75, [], [], 400]
         return {
             "aggregate": [ALWAYS, *OPEN_ENTITIES, "FACTS", "NAMESPACE", None, "CREATED", 1_000],
-            "attributes": [spaces, entities, [ALWAYS] * len(entities)],
-            "contents": [spaces, entities],
+            "attributes": [beside, entities, [ALWAYS] * len(entities)],
+            "contents": [beside, entities],
             "count_entities": [],
             "count_facts": [],
             "count_fragments": [],
             "entities": [ALWAYS, *OPEN_ENTITIES, "KEY", None, None, None, None, 1_000],
-            "entities_by_id": [spaces, entities],
-            "entities_by_key": [spaces, [key_digest(entity.key) for entity in self.world.entities]],
+            "entities_by_id": [beside, entities],
+            "entities_by_key": [beside, [key_digest(entity.key) for entity in self.world.entities]],
             "entities_counted": [ALWAYS, *OPEN_ENTITIES],
-            "fact_places": [spaces, [fact.fact for fact in self.world.facts]],
-            "facts_by_row": [spaces, [fact.row for fact in self.world.facts]],
+            "fact_places": self.each(lambda fact: fact.fact),
+            "facts_by_row": self.each(lambda fact: fact.row),
             "facts_in_conflict": [*self.doubts(), 100],
             "facts_known": [*self.each(lambda fact: fact.fact), [fact.recorded for fact in self.world.facts]],
             "facts_of": [*self.listed(), *([one] * len(entities) for one in (None, None, 1_000))],
@@ -145,12 +146,12 @@ class Planted:
                 [1_000] * len(entities),
             ],
             "facts_stated_counted": [spaces, entities],
-            "fragments": [spaces, fragments],
+            "fragments": [[fragment.entity.space.ns for fragment in self.world.fragments], fragments],
             "fragments_counted": [spaces, entities],
             "is_empty": [],
             "lexical": [*bm25, True, *OPEN, True],
             "pending_embeddings": [],
-            "sources": [spaces, entities],
+            "sources": [beside, entities],
             "sql": [ALWAYS, *OPEN_ENTITIES, 1_000],
             "vector_exact": [vector, 400, True, *OPEN, 1],
             "vector_near": [vector, 400, True, *OPEN, 8, 1],
