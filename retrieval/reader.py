@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from time import perf_counter
 from typing import Any, Protocol
@@ -103,6 +103,14 @@ class Reader:
             self._access = (await self._wide()).narrowed(space.ns for space in self.spaces)
         return self._access
 
+    def within(self, spaces: Iterable[int]) -> Reader:
+        """The same over those of its namespaces that are named: of hundreds, a statement about a few need not carry the rest."""
+        named = set(spaces)
+        return self._over([space for space in self.spaces if space.ns in named])
+
+    def _over(self, spaces: Sequence[Space]) -> Reader:
+        return Reader(self.rights, self.access, spaces)
+
     async def rows(self, name: str, *values: Any) -> Rows:
         """The rows of a statement; its first three parameters are the access, its snapshot has the epoch they hold for."""
         return await self._answer(name, guarded(name), values)
@@ -161,6 +169,12 @@ class MomentReader(Reader):
         super().__init__(wide.rights, wide.access, wide.spaces)
         self._access = access
         self._connection = connection
+
+    def _over(self, spaces: Sequence[Space]) -> Reader:
+        assert self._access is not None
+        return MomentReader(
+            Reader(self.rights, self.access, spaces), self._access.narrowed(s.ns for s in spaces), self._connection
+        )
 
     def _reading(self) -> AbstractAsyncContextManager[Connection]:
         return nullcontext(self._connection)

@@ -42,7 +42,8 @@ async def facts_around(reader: Reader, nodes: Mapping[Node, int], view: FactView
         return []
     ends = ([ns for ns, _ in nodes], [entity_id for _, entity_id in nodes], list(nodes.values()))
     scopes = scope_values(view.rule)
-    rows = await reader.rows("facts_around", *ends, view.at, view.known, *scopes, most, max(nodes.values()))
+    about = reader.within(ends[0])
+    rows = await about.rows("facts_around", *ends, view.at, view.known, *scopes, most, max(nodes.values()))
     return [NearFact(fact_of(row, reader.names), row["distance"], row["is_single"]) for row in rows]
 
 
@@ -57,7 +58,8 @@ async def contradictions(reader: Reader, near: Sequence[NearFact], view: FactVie
         return []
     columns = [list(column) for column in zip(*groups, strict=True)]
     given = [fact.fact_id for fact in single]
-    rows = await reader.rows("facts_beside", *columns, view.at, view.known, *scope_values(view.rule), given, most)
+    about = reader.within(ns for ns, _, _ in groups)
+    rows = await about.rows("facts_beside", *columns, view.at, view.known, *scope_values(view.rule), given, most)
     found: dict[int, list[Fact]] = {}
     for row in rows:
         found.setdefault(row["place"], []).append(fact_of(row, reader.names))

@@ -106,7 +106,8 @@ async def one_step(reader: Reader, front: Sequence[Node], seen: set[Node], hop: 
         nodes, known = ([id for space, id in some if space == ns] for some in (front, seen))
         predicates = None if steps.predicates is None else list(steps.predicates)
         bounds = (steps.direction.ways, edges, most + 1)
-        for row in await reader.rows(statement, ns, nodes, known, steps.at, predicates, *bounds, *record):
+        rows = await reader.within([ns]).rows(statement, ns, nodes, known, steps.at, predicates, *bounds, *record)
+        for row in rows:
             if row["neighbour"] is None:
                 cut = True
             elif row["is_new"]:

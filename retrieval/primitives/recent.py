@@ -13,5 +13,6 @@ async def recent(reader: Reader, rule: ScopeRule, pool: int) -> Ranking:
 
     The raw score is the instant of the observation (when it occurred, else when it was changed), in seconds since 1970.
     """
-    rows = await reader.rows("recent", *scope_values(rule), pool)
+    many = len(reader.spaces) > reader.store.tuning.spaces_by_key_most
+    rows = await reader.rows("recent", *scope_values(rule), pool, many)
     return Ranking(Channel.RECENT, tuple(map(hit_of, rows)), pool)
