@@ -36,7 +36,7 @@ def explained(
     """Why an item, or an entity, is in a pack or is not; what may not be seen is as what never was."""
     if itemId is not None:
         spaces = view.spaces
-        facts = [*pack.standing, *(fact for fact in view.facts(spaces) if fact.retracted is None)]
+        facts = [*pack.standing, *view.facts(spaces)]  # a fact that was retracted is still there
         things: list[Thing] = [*view.entities(spaces), *view.fragments(spaces), *facts]
         found = [thing for thing in things if id_of(thing) == itemId and sees(view, thing)]
         return why(pack, found[0]) if found else NOT_FOUND
