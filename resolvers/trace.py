@@ -105,6 +105,11 @@ def candidate_id(root: ShownCandidate) -> str:
     return root.item.item_id
 
 
+async def candidate_title(root: ShownCandidate) -> str:
+    """The title as it is now."""
+    return await root.title()
+
+
 def candidate_kind(root: ShownCandidate) -> ItemKind:
     """What it is."""
     return root.item.kind

@@ -32,7 +32,7 @@ async def whole(trace: ShownTrace, first: int) -> dict[str, Any]:
         "ephemeralSize": record.ephemeral_size,
         "channels": [plain_channel(one) for one in await trace.channels()],
         "stages": [plain_stage(one) for one in record.stages],
-        "candidates": [plain_candidate(one) for _, one in await trace.candidates(-1, first)],
+        "candidates": [plain_candidate(one, await one.title()) for _, one in await trace.candidates(-1, first)],
         "budget": None if budget is None else {
             "maxTokens": budget.max_tokens, "usedTokens": budget.used_tokens, "truncated": budget.truncated,
             "dropped": [
@@ -58,10 +58,10 @@ def plain_channel(one: ShownChannel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def plain_candidate(one: ShownCandidate) -> dict[str, Any]:
+def plain_candidate(one: ShownCandidate, title: str) -> dict[str, Any]:
     """A candidate as JSON."""
     return {
-        "itemId": one.item.item_id, "kind": one.item.kind.value, "title": one.title, "score": one.score,
+        "itemId": one.item.item_id, "kind": one.item.kind.value, "title": title, "score": one.score,
         "outcome": one.outcome.value, "signals": plain_signals(one.signals),
     }  # fmt: skip
 

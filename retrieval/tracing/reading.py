@@ -51,15 +51,19 @@ class ShownChannel:
     milliseconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ShownCandidate:
-    """A candidate with its title."""
+    """A candidate that the reader may see."""
 
+    trace: ShownTrace
     item: Item
-    title: str
     score: float
     signals: tuple[Signal, ...]
     outcome: Outcome
+
+    async def title(self) -> str:
+        """Its title, safe in a prompt; empty when it was hidden a moment ago."""
+        return (await self.trace.titles([self.item])).get(self.item, "")
 
 
 class ShownTrace:
@@ -106,12 +110,7 @@ class ShownTrace:
         """`first` visible candidates behind a place in the list, each with its place."""
         places = {one.item: place for place, one in enumerate(self.record.candidates)}
         left = [one for one in (await self.visible).candidates if places[one.item] > after][:first]
-        titles = await self.titles(one.item for one in left)
-        return [
-            (places[one.item], ShownCandidate(one.item, titles[one.item], one.score, one.signals, one.outcome))
-            for one in left
-            if one.item in titles
-        ]
+        return [(places[one.item], ShownCandidate(self, one.item, one.score, one.signals, one.outcome)) for one in left]
 
     async def why(self, namespace: str | None = None, key: str | None = None, item_id: str | None = None) -> Decision:
         """What became of an item, or of an entity by its key: the best of it and its fragments. Raises `BadInput`."""

@@ -18,7 +18,7 @@ from tests.contract.oracle import View, public_id
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.bases import Bases
 from tests.fixtures.random_world import Entity, Fact, Namespace, World, random_world
-from tests.fixtures.world import api, codes, execute, opened, recorder, store_world
+from tests.fixtures.world import api, codes, execute, opened, recorder, store_world, tuned
 
 CALLER = ["caller"]
 LEXICAL = ["words", "lexical", "fragments"]
@@ -37,6 +37,7 @@ ITEMS = [*STEPS, "entities_by_id", "versions"]
 BY_KEY = ["caller", "entities_by_key"]
 RANKED = [*FUSED, "entities_by_key", *["graph_hop"] * 3, "entities_by_id", "facts_around", "facts_beside", "recent"]
 PACKED = [*RANKED, "fragments", "entities_by_id", "attributes"]
+TRACED = [*PACKED, "store_trace"]
 STRATEGIES = {
     "SEMANTIC": ["embedding", "vector_exact", "fragments"],
     "EXACT": ["words", "lexical", "fragments"],
@@ -83,6 +84,16 @@ BASES = {
     "PackItem": ("PACK { sections { items { % } } }", CALLER + PACKED),
     "Budget": ("PACK { budget { % } }", CALLER + PACKED),
     "DroppedItem": ("PACK { budget { dropped { % } } }", CALLER + PACKED),
+    "Trace": ("PACK { trace { % } }", CALLER + TRACED),
+    "ChannelTrace": ("PACK { trace { channels { % } } }", [*CALLER, *TRACED, "visible_items"]),
+    "StageRecord": ("PACK { trace { stages { % } } }", CALLER + TRACED),
+    "TraceCandidateConnection": ("PACK { trace { candidates { % } } }", [*CALLER, *TRACED, "visible_items"]),
+    "TraceCandidate": ("PACK { trace { candidates { nodes { % } } } }", [*CALLER, *TRACED, "visible_items"]),
+    "Decision": ('PACK { trace { why(key: "nothing") { % } } }', [*CALLER, *TRACED, "visible_items", "entities_by_key"]),
+    "ChannelDecision": (
+        'PACK { trace { why(key: "nothing") { channels { % } } } }',
+        [*CALLER, *TRACED, "visible_items", "entities_by_key"],
+    ),
     "Aggregate": ("AGGREGATE { % }", COUNTED),
     "Bucket": ("AGGREGATE { buckets { % } }", COUNTED),
     "BucketValue": ("AGGREGATE { buckets { values { % } } }", COUNTED),
@@ -102,6 +113,18 @@ COSTS = {
     "NamespaceSummary.fragmentCount": ["count_fragments"],
     "NamespaceSummary.factCount": ["count_facts"],
     "Search.hits": HITS,
+    "Search.traceId": [*HITS, "sql", "graph_hop", "entities_by_id", "store_trace"],
+    "Search.trace": [*HITS, "sql", "graph_hop", "entities_by_id", "store_trace"],
+    "TypedContext.traceId": [*ITEMS, "facts_by_row", "store_trace"],
+    "TypedContext.trace": [*ITEMS, "facts_by_row", "store_trace"],
+    "ContextPack.traceId": TRACED,
+    "ContextPack.trace": TRACED,
+    "Trace.channels": ["visible_items"],
+    "Trace.candidates": ["visible_items"],
+    "TraceCandidate.title": ["facts_by_row"],
+    "Trace.budget": ["visible_items"],
+    "Trace.why": ["visible_items", "entities_by_key"],
+    "Query.trace": ["caller", "trace"],
     "Search.vector": VECTOR,
     "Search.lexical": LEXICAL,
     "Search.sql": SQL,
@@ -272,8 +295,11 @@ def filled(shared_bases: Bases) -> tuple[str, World]:
 async def place(filled: tuple[str, World]) -> AsyncIterator[Place]:
     """The world of this module, opened when its clock stands."""
     url, world = filled
-    async with opened(url) as store:
-        yield Place(store, world)
+    async with opened(url, tuning=tuned(trace_seconds=20.0)) as store:
+        place = Place(store, world)
+        trace_id = (await place.ask("{ PACK { traceId } }"))["data"]["contextPack"]["traceId"]
+        place.roots["TRACE"] = (f"trace(traceId: {text(trace_id)})", "Trace")
+        yield place
 
 
 # ------------------------------------------------------------------------------------------------ cost
@@ -296,7 +322,8 @@ def minimal(place: Place, kind: str, name: str) -> str:
     roots = {"search": "SEARCH", "recall": "RECALL", "entity": "ENTITY", "source": "SOURCE", "fact": "FACT",
              "node": "NODE", "nodes": "NODES",
              "entities": "ENTITIES", "aggregate": "AGGREGATE", "graph": "GRAPH", "typedContext": "TYPED",
-             "contextPack": "PACK"}  # fmt: skip
+             "contextPack": "PACK", "trace": "TRACE"}  # fmt: skip
+    name = {"Trace.why": 'why(key: "nothing")'}.get(f"{kind}.{name}", name)
     if kind == "Query":
         name = roots.get(name, name)
     return f"{name} {{ __typename }}" if isinstance(below, GraphQLObjectType | GraphQLInterfaceType) else name
@@ -399,7 +426,7 @@ async def test_any_selection_gives_a_part_of_the_whole_answer(place: Place) -> N
     whole = {}
     for name, (_, kind) in place.roots.items():
         depth = 3 if kind in ("Entity", "Source", "Node") else 2
-        answer = await place.ask(f"{{ {name} {selection(schema, kind, depth)} }}")
+        answer = await place.ask(f"{{ {name} {selection(schema, kind, depth, avoid=OF_THE_WORK)} }}")
         assert "errors" not in answer
         (whole[name],) = answer["data"].values()
     for _ in range(60):
@@ -408,7 +435,7 @@ async def test_any_selection_gives_a_part_of_the_whole_answer(place: Place) -> N
         parts = []
         for number, name in enumerate(asked):
             depth = 2 if place.roots[name][1] not in ("Entity", "Source", "Node") or len(asked) > 1 else 3
-            parts.append(f"r{number}: {name} {selection(schema, place.roots[name][1], depth, choose)}")
+            parts.append(f"r{number}: {name} {selection(schema, place.roots[name][1], depth, choose, OF_THE_WORK)}")
         document = "{ " + " ".join(parts) + " }"
         answer = await place.ask(document)
         assert "errors" not in answer
@@ -425,6 +452,8 @@ def strays(part: Any, whole: Any, path: str = "") -> list[str]:
     return [] if part == whole and type(part) is type(whole) else [f"{path}: {part!r}, not {whole!r}"]
 
 
+OF_THE_WORK = frozenset(f"{kind}.{name}" for kind in ("Search", "TypedContext", "ContextPack") for name in ("trace", "traceId"))
+"""What tells of the work itself, which a selection changes; a trace that is stored is a value like any other."""
 FIELDS_OF_SEARCH = (
     "question",
     "namespaces",
