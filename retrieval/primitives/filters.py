@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,9 +12,9 @@ from retrieval.question import FragmentFilter, ScopeRule
 
 
 def filter_values(filter: FragmentFilter) -> tuple[Any, ...]:
-    """Whether nothing is filtered, then the parts in the order of `admitted`."""
+    """Whether nothing but scopes by their rule is filtered, then the parts in the order of `admitted`."""
     return (
-        filter.is_open,
+        replace(filter, scope_rule=None).is_open,
         filter.meta,
         listed(filter.kinds),
         listed(filter.types),

@@ -4,7 +4,9 @@
 -- $13-$22 filter as in vector_exact, $23 whether the index is asked for words only: of many namespaces it would be asked one by one
 -- The first words are written out, because that takes 60 % of the time of a subquery (measured: 2,700 candidates, 8 words);
 -- one that is missing is null and costs nothing.
-select c.ns, c.fragment_id, c.entity_id, ($8::float8 + 1) * (
+select r.ns, r.fragment_id, r.entity_id, r.raw
+  from (
+select c.ns, c.fragment_id, c.entity_id, c.exact, c.partial, ($8::float8 + 1) * (
            coalesce(word_worth(c.lexemes, ($5::text[])[1]::tsquery, ($6::float8[])[1], c.norm), 0)
          + coalesce(word_worth(c.lexemes, ($5::text[])[2]::tsquery, ($6::float8[])[2], c.norm), 0)
          + coalesce(word_worth(c.lexemes, ($5::text[])[3]::tsquery, ($6::float8[])[3], c.norm), 0)
@@ -38,4 +40,8 @@ select c.ns, c.fragment_id, c.entity_id, ($8::float8 + 1) * (
                 select from admitted(l.ns, l.fragment_id, l.entity_id, $14::jsonb, $15, $16, $17, $18, $19, $20, $21, $22)))
         offset 0) c
  order by c.exact desc, c.partial desc, raw desc, c.ns, c.fragment_id
+offset 0) r
+ where ($21::text[] is null and $22::text[] is null) or exists (
+       select from entity e where e.ns = r.ns and e.entity_id = r.entity_id and in_scope(e.relevance_scopes, $21, $22) offset 0)
+ order by r.exact desc, r.partial desc, r.raw desc, r.ns, r.fragment_id
  limit $12

@@ -9,6 +9,8 @@ with near as materialized (
        and visible(v.ns, v.acl_id, $1, $2, $3)
        and ($6::boolean or exists (
             select from admitted(v.ns, v.fragment_id, v.entity_id, $7::jsonb, $8, $9, $10, $11, $12, $13, $14, $15)))
+       and (($14::text[] is null and $15::text[] is null) or exists (
+            select from entity e where e.ns = v.ns and e.entity_id = v.entity_id and in_scope(e.relevance_scopes, $14, $15) offset 0))
      order by v.embedding <=> $4::halfvec
      limit $5::int + $16::int
 )
