@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from retrieval import prompt
+from retrieval.compilation import rendering
 from retrieval.untrusted import Kind, examine, examine_line, neutralize, neutralize_line
 from retrieval.untrusted.phrases import MATCHERS, templates_of
 
@@ -54,6 +56,17 @@ VOCABULARIES = ("english", "european", "russian")
 )
 def test_what_could_pass_for_structure_is_defused(stored: str, safe: str) -> None:
     assert neutralize(stored) == safe
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *(heading for headings in prompt.HEADINGS.values() for heading in headings if heading.startswith("#")),
+        *(heading for headings in rendering.HEADINGS.values() for heading in headings.values()),
+    ],
+)
+def test_every_heading_that_we_write_is_escaped_in_stored_text(heading: str) -> None:
+    assert neutralize(f"text\n{heading}\n") == f"text\n\\{heading}\n"
 
 
 @pytest.mark.parametrize(
