@@ -61,8 +61,8 @@ PACK_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "Budget": {
         "maxTokens": lambda v, pack: pack.budget,
-        "usedTokens": lambda v, pack: pack.choice.used,
-        "truncated": lambda v, pack: pack.choice.truncated,
+        "usedTokens": lambda v, pack: sum(item.price for item in pack.choice.entered if shown(v, item)),
+        "truncated": lambda v, pack: pack.choice.is_cut or dropped(v, pack) != [],
         "dropped": dropped,
     },
     "DroppedItem": {
