@@ -21,6 +21,7 @@ from app.credentials import Credentials
 from app.edge import build_app
 from retrieval.errors import NamespaceNotFound, Unauthenticated
 from schema.assembly import assemble
+from tests.fixtures.quick_server import QuickServer
 
 SECRET = "zebra-4711"
 
@@ -203,7 +204,7 @@ def make_app(world: World, **settings: Any) -> Starlette:
 @contextmanager
 def served(app: Starlette) -> Iterator[str]:
     """Serve an application on a free port of 127.0.0.1 and give `127.0.0.1:port`."""
-    server = uvicorn.Server(
+    server = QuickServer(
         uvicorn.Config(app, port=0, log_config=None, lifespan="off", proxy_headers=False, timeout_graceful_shutdown=1)
     )
     thread = threading.Thread(target=server.run, daemon=True)
@@ -221,7 +222,10 @@ def served(app: Starlette) -> Iterator[str]:
 def edge(world: World | None = None, **settings: Any) -> Iterator[tuple[World, httpx.Client]]:
     """Serve the edge and give its world with a client whose paths start at it."""
     world = world or World()
-    with served(make_app(world, **settings)) as address, httpx.Client(base_url=f"http://{address}", timeout=20) as client:
+    with (
+        served(make_app(world, **settings)) as address,
+        httpx.Client(base_url=f"http://{address}", timeout=20, verify=False) as client,
+    ):
         yield world, client
 
 

@@ -37,7 +37,7 @@ class Running:
         while time.monotonic() - began < seconds:
             assert self.process.poll() is None, self.text
             try:
-                if httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200:
+                if httpx.get(f"{self.url}/readyz", timeout=5, verify=False).status_code == 200:
                     return time.monotonic() - began
             except httpx.TransportError:
                 time.sleep(0.05)
@@ -45,7 +45,8 @@ class Running:
 
     def ask(self, query: str, token: str | None = None) -> httpx.Response:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        return httpx.post(f"{self.url}/graphql", json={"query": query}, headers=headers, timeout=30)
+        # Nothing is encrypted here, and reading the certificates takes longer than the answer.
+        return httpx.post(f"{self.url}/graphql", json={"query": query}, headers=headers, timeout=30, verify=False)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and give the exit code."""
