@@ -71,6 +71,8 @@ class Tuning:
     context_max_depth: int = 2
     context_max_nodes: int = 40
     context_max_edges: int = 400
+    # From so many visible edges of an entity on, its best facts are read in order, past hidden ones; below, by the edges
+    facts_in_order_from: int = 1_000
     # What the list of each channel counts: lexical, vector, facts, graph, recent; and what is added to it
     context_weights: tuple[float, ...] = (1.0, 1.0, 1.0, 0.7, 0.6)
     context_identifier: float = 0.010

@@ -43,7 +43,8 @@ async def facts_around(reader: Reader, nodes: Mapping[Node, int], view: FactView
     ends = ([ns for ns, _ in nodes], [entity_id for _, entity_id in nodes], list(nodes.values()))
     scopes = scope_values(view.rule)
     about = reader.within(ends[0])
-    rows = await about.rows("facts_around", *ends, view.at, view.known, *scopes, most, max(nodes.values()))
+    bounds = (most, max(nodes.values()), reader.store.tuning.facts_in_order_from)
+    rows = await about.rows("facts_around", *ends, view.at, view.known, *scopes, *bounds)
     return [NearFact(fact_of(row, reader.names), row["distance"], row["is_single"]) for row in rows]
 
 
