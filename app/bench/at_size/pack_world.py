@@ -145,12 +145,12 @@ async def observe(database: Database, corpus: Corpus) -> None:
 
 
 def note(corpus: Corpus, number: int, document: int) -> Prepared:
-    """An observation: words of a fragment of the document, a meaning between two of its fragments, some hours before the last."""
+    """An observation: words of a fragment of the document, a meaning between two of its fragments, of a project of its own."""
     first = document * FRAGMENTS_OF_DOCUMENT
     text = " ".join(corpus.text(first).split()[:WORDS_OF_OBSERVATION])
     between = corpus.vectors[first] + corpus.vectors[first + 1]
     return Prepared(
         f"note-{number}", f"Note {number}", text, vector=between / np.linalg.norm(between), kind="OBSERVATION",
         occurred_at=LAST_NOTE - timedelta(hours=number * 7919 % 9000),
-        scopes=() if number % 10 == 0 else (f"project:{document % PROJECTS}",),
+        scopes=() if number % 10 == 0 else (f"project:{number * 7 % PROJECTS}",),
     )  # fmt: skip
