@@ -19,7 +19,7 @@ from tests.app.cli.conftest import Run
 from tests.fixtures.world import execute, opened, tuned
 from tests.fixtures.writing import ADMIN, DOCS, put, values
 
-TEXTS = {"near": "зебра зебра зебра", "far": "зебра и много других слов о саванне", "long": "зебра " + "и слон " * 40}
+TEXTS = {"near": "зебра зебра зебра", "far": "зебра и много других слов о саванне", "long": "зебра " + "и слон " * 9}
 
 
 def at(base: str, work: Callable[[Store], Awaitable[Any]]) -> Any:
@@ -34,7 +34,7 @@ def at(base: str, work: Callable[[Store], Awaitable[Any]]) -> Any:
 
 @pytest.fixture
 def traced(base: str, settings: None, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The id of the trace of a pack over three documents, of which one does not fit."""
+    """The id of the trace of a pack over three documents, of which one would fit but for the state of the caller."""
     monkeypatch.setenv("CB_EMBEDDING_PROVIDER", "none")
     return str(at(base, compile_one))
 
