@@ -8,6 +8,7 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
+from retrieval.tuning import UNTRUSTED_URL_CHARACTERS
 from retrieval.untrusted.rule import FULL_WIDTH, Kind, Rule
 
 _ELEMENT = r"<(?:a|img|image|iframe|video|audio|source|embed|object|form|link|script|input|svg)[ \t\n][^<>]*?"
@@ -21,8 +22,6 @@ _LINKS = (
 SUSPECT = r"(?i)//[^\s\"'`]*(?:[{<\[$%=]|__|[a-z0-9+_-]{16})|\b(?:data|javascript|vbscript):"
 """In the syntax of RE2: what a text without such a link seldom matches."""
 _LEADING, _URL_AT, _BARE = 1, 2, 3
-_LONGEST = 4_000
-"""Characters of a URL that are looked at."""
 
 _PLACEHOLDER = re.compile(
     r"\{[^{}\s]*\}|\{\{|\$\(|\$[A-Z_]{3,}|<[A-Za-z][\w .-]*>|\[[A-Za-z][\w .-]*\]|%7[Bb]|%5[Bb][A-Z_]{3,}|__[A-Z][A-Z_]+__"
@@ -44,7 +43,7 @@ _HIDDEN_LETTERS = 4
 def _defused(text: str, found: Any) -> str | None:
     linked = found[_LEADING] is not None
     start, end = found.span(_URL_AT if linked else _BARE)
-    if not _carries(text[start : min(end, start + _LONGEST)], linked=linked):
+    if not _carries(text[start : min(end, start + UNTRUSTED_URL_CHARACTERS)], linked=linked):
         return None
     before = text[found.start() : start]
     return before.translate(FULL_WIDTH) + text[start : found.end()].replace(":", "：")

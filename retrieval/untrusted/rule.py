@@ -9,8 +9,7 @@ from typing import Any
 
 import re2
 
-PATTERN_BYTES = 64_000_000
-"""Memory that one pattern may take for its states; past it RE2 goes on without them, slower and still in linear time."""
+from retrieval.tuning import UNTRUSTED_PATTERN_BYTES, UNTRUSTED_PHRASES_BYTES
 
 
 class Kind(StrEnum):
@@ -35,7 +34,7 @@ class Kind(StrEnum):
 def compiled(pattern: str) -> Any:
     """The pattern, matched in time that is linear in the text."""
     options = re2.Options()
-    options.max_mem = PATTERN_BYTES
+    options.max_mem = UNTRUSTED_PATTERN_BYTES
     options.log_errors = False
     return re2.compile(pattern, options=options)
 
@@ -43,7 +42,7 @@ def compiled(pattern: str) -> Any:
 def compiled_bytes(pattern: str) -> Any:
     """The same over single bytes; the pattern is ASCII."""
     options = re2.Options()
-    options.max_mem = PATTERN_BYTES
+    options.max_mem = UNTRUSTED_PHRASES_BYTES
     options.log_errors = False
     options.encoding = re2.Options.Encoding.LATIN1
     return re2.compile(pattern.encode("ascii"), options=options)
