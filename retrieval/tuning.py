@@ -164,8 +164,8 @@ PACK_BYTES, PACK_LEVELS = 512 * 1024, 12
 PACK_NAMES_MOST, PACK_ALIASES_MOST = 1_000, 10_000
 PACK_PATTERNS_MOST, PACK_PATTERN_LENGTH, PACK_PATTERN_BYTES = 200, 1_000, 1024 * 1024
 PACK_PROBLEMS_SHOWN, PACK_HINTS_MOST, PACK_NAMES_COMPARED = 20, 50, 50
-# Untrusted text: memory that a pattern, or that of a vocabulary, may take for states, which are made as texts call for them (ordinary
-# pages of two languages fill 25 MB in all; past it RE2 begins anew, slower and still in linear time); how much of a URL is looked at
+# Untrusted text: memory that a pattern, or that of a vocabulary, may take for states, made as texts call for them (pages of two
+# languages fill 25 MB in all; past it RE2 begins anew, slower and still in linear time); how much of a URL is looked at
 UNTRUSTED_PATTERN_BYTES, UNTRUSTED_PHRASES_BYTES, UNTRUSTED_URL_CHARACTERS = 16_000_000, 64_000_000, 4_000
 # Fragments of one statement: keeps parameters of a statement near 2 MB
 FRAGMENTS_PER_STATEMENT = 1_000
