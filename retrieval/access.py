@@ -42,13 +42,16 @@ class Access:
 
     def narrowed(self, spaces: Iterable[int]) -> Access:
         """The same rights over fewer namespaces."""
-        asked = tuple(ns for ns in spaces if ns in self.spaces)
+        asked = tuple(spaces)
+        if asked == self.spaces:
+            return self
+        kept = set(self.spaces).intersection(asked)
         return Access(
-            spaces=asked,
+            spaces=tuple(ns for ns in asked if ns in kept),
             acls=self.acls,
-            whole=tuple(ns for ns in self.whole if ns in asked),
+            whole=tuple(ns for ns in self.whole if ns in kept),
             epoch=self.epoch,
-            fragments=tuple((ns, count) for ns, count in self.fragments if ns in asked),
+            fragments=tuple((ns, count) for ns, count in self.fragments if ns in kept),
         )
 
     @property

@@ -118,10 +118,10 @@ class FactLoaders:
 
     def _listed(self, keys: list[Key], column: str, rows: list[Record]) -> dict[Key, list[Fact]]:
         """The facts of each list, whose number from 1 is in a column."""
-        found: dict[Key, list[Fact]] = {}
+        found: dict[int, list[Fact]] = {}
         for row in rows:
-            found.setdefault(keys[row[column] - 1], []).append(fact_of(row, self.reader.names))
-        return found
+            found.setdefault(row[column], []).append(fact_of(row, self.reader.names))
+        return {keys[number - 1]: facts for number, facts in found.items()}
 
 
 def columns(*rows: tuple[object, ...]) -> list[list[object]]:

@@ -6,10 +6,43 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import Generic, TypeVar
 
-from retrieval.stage import Work, settled
+from retrieval.stage import Work
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+
+class Answer(Generic[V]):
+    """The value of one key or its failure, once it is there; everybody who waits has a future of their own.
+
+    One future shared behind shields, so that one who leaves takes nobody along, costs three times as much.
+    """
+
+    __slots__ = ("_error", "_value", "_waiting", "settled")
+
+    def __init__(self) -> None:
+        self.settled = False
+        self._value: V | None = None
+        self._error: BaseException | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def value(self) -> V | None:
+        """Wait for the value; raises what its batch failed with."""
+        if not self.settled:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def settle(self, value: V | None, error: BaseException | None = None) -> None:
+        """Wake whoever waits."""
+        self.settled, self._value, self._error = True, value, error
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._waiting.clear()
 
 
 class Loader(Generic[K, V]):
@@ -19,53 +52,41 @@ class Loader(Generic[K, V]):
         self._work = work
         self._load = load
         self._most = most
-        self._known: dict[K, asyncio.Future[V | None]] = {}
-        self._waiting: list[K] = []
+        self._known: dict[K, Answer[V]] = {}
+        self._waiting: list[tuple[K, Answer[V]]] = []
 
     async def one(self, key: K) -> V | None:
         """The value of one key."""
-        return await settled(self._ask(key))
+        return await self._ask(key).value()
 
     async def many(self, keys: Iterable[K]) -> list[V | None]:
         """The values of several keys, in their order."""
         asked = [self._ask(key) for key in keys]
-        return [await settled(future) for future in asked]
+        return [await answer.value() for answer in asked]
 
-    def _ask(self, key: K) -> asyncio.Future[V | None]:
-        future = self._known.get(key)
-        if future is None:
-            future = self._known[key] = asyncio.get_running_loop().create_future()
+    def _ask(self, key: K) -> Answer[V]:
+        answer = self._known.get(key)
+        if answer is None:
+            answer = self._known[key] = Answer()
             if not self._waiting:
                 self._work.start(self._flush())
-            self._waiting.append(key)
-        return future
+            self._waiting.append((key, answer))
+        return answer
 
     async def _flush(self) -> None:
         await asyncio.sleep(0)  # lets resolvers that are ready in this turn add their keys
-        keys, self._waiting = self._waiting, []
-        for start in range(0, len(keys), self._most):
-            await self._load_batch(keys[start : start + self._most])
+        asked, self._waiting = self._waiting, []
+        for start in range(0, len(asked), self._most):
+            await self._load_batch(asked[start : start + self._most])
 
-    async def _load_batch(self, keys: list[K]) -> None:
+    async def _load_batch(self, asked: list[tuple[K, Answer[V]]]) -> None:
         try:
-            values = await self._load(keys)
+            values = await self._load([key for key, _ in asked])
         except BaseException as error:
-            for key in keys:
-                self._settle(key, error=error)
+            for _, answer in asked:
+                answer.settle(None, error)
             if not isinstance(error, Exception):
                 raise
             return
-        for key in keys:
-            self._settle(key, value=values.get(key))
-
-    def _settle(self, key: K, value: V | None = None, error: BaseException | None = None) -> None:
-        future = self._known[key]
-        if future.done():
-            return
-        if error is None:
-            future.set_result(value)
-        elif isinstance(error, asyncio.CancelledError):
-            future.cancel()
-        else:
-            future.set_exception(error)
-            future.exception()  # seen here: a caller that left must not leave a warning
+        for key, answer in asked:
+            answer.settle(values.get(key))

@@ -10,8 +10,27 @@ FOLDER = Path(__file__).parent
 ACCESS = 3
 PARAMETER = re.compile(r"\$(\d+)")
 PLANNED_ONCE = frozenset(
-    "attributes caller contents entities_by_id entities_by_key fact_places facts_by_row facts_in_conflict facts_known facts_of "
-    "facts_of_counted facts_stated facts_stated_counted fragments fragments_of highlights sources versions words".split()
+    (
+        "attributes",
+        "caller",
+        "contents",
+        "entities_by_id",
+        "entities_by_key",
+        "fact_places",
+        "facts_by_row",
+        "facts_in_conflict",
+        "facts_known",
+        "facts_of",
+        "facts_of_counted",
+        "facts_stated",
+        "facts_stated_counted",
+        "fragments",
+        "fragments_of",
+        "highlights",
+        "sources",
+        "versions",
+        "words",
+    )
 )
 """Look-ups by key: their best plan does not depend on their values, and planning them takes longer than running them.
 

@@ -1,11 +1,9 @@
 -- How many facts of entities hold at an instant as they were recorded at another.
 -- $1-$3 access, of each list: $4 namespace, $5 entity id, $6 whether facts about it, $7 whether facts that lead to it (a loop counts
--- once), $8 JSON text of the predicates (null is any), $9 instant of validity, $10 instant of the record (null is now)
+-- once), $8 JSON list of the predicates (null is any), $9 instant of validity, $10 instant of the record (null is now)
 select a.list, count(*)::int as n
-  from unnest($4::int[], $5::bigint[], $6::boolean[], $7::boolean[], $8::text[], $9::timestamptz[], $10::timestamptz[])
+  from unnest($4::int[], $5::bigint[], $6::boolean[], $7::boolean[], $8::jsonb[], $9::timestamptz[], $10::timestamptz[])
        with ordinality as a(ns, entity_id, outgoing, incoming, predicates, at, known, list)
- cross join lateral (select case when a.predicates is not null then array(select jsonb_array_elements_text(a.predicates::jsonb)) end
-                            as predicates offset 0) w
  cross join lateral (
      select v.entity_id from entity v
       where v.ns = a.ns and v.entity_id = a.entity_id and visible(v.ns, v.acl_id, $1, $2, $3) limit 1) v
@@ -14,7 +12,7 @@ select a.list, count(*)::int as n
      union all
      (select f.* from fact f
        where a.incoming and f.ns = a.ns and f.object_id = v.entity_id and not (a.outgoing and f.subject_id = v.entity_id))) f
- where (w.predicates is null or f.predicate = any(w.predicates))
+ where (a.predicates is null or a.predicates ? f.predicate)
    and (f.valid_from is null or f.valid_from <= a.at) and (f.valid_to is null or f.valid_to > a.at)
    and case when a.known is null then f.retracted_at is null
             else f.recorded_at <= a.known and (f.retracted_at is null or f.retracted_at > a.known) end

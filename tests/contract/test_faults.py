@@ -1,8 +1,7 @@
 """The oracle bites: whoever plants a fault turns the tests of access of the default run red.
 
-All of the faults that the leak oracle must find are among these, but for those that would break what is not there: a trace with
-text, an answer whose context was built before the filter, a list of dropped items that names hidden ones, a denial lost on a
-cycle of groups.
+All of the faults that the leak oracle must find are among these, but for those that would break what is not there: an answer whose
+context was built before the filter, a denial lost on a cycle of groups.
 """
 
 from __future__ import annotations
@@ -24,7 +23,9 @@ from retrieval import sql
 from tests.contract.asking import documents
 from tests.contract.checking import Checks
 from tests.contract.oracle import View
+from tests.contract.pack_checking import Seen, ask_packs, read_traces
 from tests.contract.probing import probes
+from tests.contract.test_traces import traced_then_hidden
 from tests.fixtures.bases import Bases
 from tests.fixtures.random_world import World, random_world
 from tests.fixtures.world import opened, store_world
@@ -57,8 +58,8 @@ FAULTS = {
     "an aggregate groups hidden entities": ("aggregate", *ENTITIES),
     "an aggregate counts facts whatever they lead to": ("aggregate", ROW.format("o"), "true"),
     "an aggregate counts facts stated in hidden places": ("aggregate", f" and {ROW.format('e')}", ""),
-    "facts around an entity lead to hidden ones": ("facts_of", ROW.format("o"), "true"),
-    "facts around an entity come from hidden ones": ("facts_of", ROW.format("s"), "true"),
+    "facts around an entity lead to hidden ones": ("facts_of", "visible(a.ns, o.acl_id, $1, $2, $3)", "true"),
+    "facts around an entity come from hidden ones": ("facts_of", "visible(a.ns, s.acl_id, $1, $2, $3)", "true"),
     "facts around an entity were stated in hidden places": ("facts_of", ROW.format("e"), "true"),
     "a fact of a list holds at the moment when it ends": ("facts_of", "f.valid_to > a.at", "f.valid_to >= a.at"),
     "facts around an entity are counted whatever they lead to": ("facts_of_counted", ROW.format("o"), "true"),
@@ -77,6 +78,52 @@ FAULTS = {
     "a revoked token is good": ("caller", "t.revoked_at is null and ", ""),
 }  # fmt: skip
 """Faults of one statement: its name, what it says, and what it says then."""
+
+SAME = "visible({0}.ns, {0}.acl_id, $1, $2, $3)"
+PACK_FAULTS = {
+    "facts of a pack were stated in hidden places": ("facts_around", SAME.format("e"), "true"),
+    "facts of a pack lead to hidden things": ("facts_around", SAME.format("o"), "true"),
+    "facts of a pack come from hidden things": ("facts_around", SAME.format("s"), "true"),
+    "a fact of a pack holds at the moment when it ends": ("facts_around", "f.valid_to > $7", "f.valid_to >= $7"),
+    "a fact of a pack is known at the moment when it was retracted": (
+        "facts_around", "f.retracted_at > $8", "f.retracted_at >= $8",
+    ),
+    "recent notes ignore restrictions": ("recent", SAME.format("e"), "true"),
+    "what contradicts a fact of a pack was stated in hidden places": ("facts_beside", SAME.format("e"), "true"),
+    "what contradicts a fact of a pack leads to hidden things": ("facts_beside", SAME.format("o"), "true"),
+    "what contradicts a fact of a pack is about something else": ("facts_beside", "in_scope(f.relevance_scopes, $9, $10)", "true"),
+    "the facts of a pack ignore which scopes are allowed": (
+        "facts_around", "in_scope(f.relevance_scopes, $9, $10)", "in_scope(f.relevance_scopes, $9, null)",
+    ),
+    "recent notes ignore which scopes are allowed": ("recent", "in_scope(e.relevance_scopes, null, $5)", "true"),
+    "words of a pack ignore which scopes are allowed": (
+        "lexical", "in_scope(e.relevance_scopes, $21, $22)", "in_scope(e.relevance_scopes, $21, null)",
+    ),
+    "scopes are asked of what was ranked, after the cut": (
+        "vector_exact", "order by distance, v.ns, v.fragment_id\n        offset 0", "order by distance, v.ns, v.fragment_id\n limit $5",
+    ),
+    "a walk of the past goes over facts stated in hidden places": ("graph_hop_known", SAME.format("e"), "true"),
+    "a walk of the past goes to hidden entities": ("graph_hop_known", SAME.format("o"), "true"),
+    "sources of a pack are places that are hidden": ("fact_places", SAME.format("e"), "true"),
+}  # fmt: skip
+"""Faults of one statement that packs show."""
+
+TRACE_FAULTS = {
+    "a trace is anybody's": ("trace", "(t.principal_id is not distinct from $5", "(true"),
+    "a trace is shown whose namespaces are closed": ("trace", "t.namespaces <@ $1 and ", ""),
+    "whoever has a role somewhere reads traces of others": ("trace", " and r.role = 'ADMIN'", ""),
+    "a trace shows fragments that are hidden": (
+        "visible_items", f"{SAME.format('f')} and {SAME.format('e')}\nunion", "true\nunion",
+    ),
+    "a trace shows entities that are hidden, and why tells them from what never was": (
+        "visible_items", f"e.entity_id = any($7) and {SAME.format('e')}", "e.entity_id = any($7)",
+    ),
+    "a trace shows facts stated in hidden places": (
+        "visible_items", f"p.fact_id = f.fact_id and {SAME.format('e')}", "p.fact_id = f.fact_id",
+    ),
+    "a trace shows facts about hidden things": ("visible_items", SAME.format("s"), "true"),
+}  # fmt: skip
+"""Faults of one statement that the reading of traces shows."""
 
 WORLDS, HISTORIES, HIDDEN = (f"tests/contract/test_{name}.py" for name in ("access", "histories", "hidden"))
 SEVERAL = (f"{HISTORIES}::test_a_change_of_rights_holds_from_the_next_request_in_every_process",)
@@ -210,8 +257,22 @@ def worlds(shared_bases: Bases) -> list[tuple[str, World]]:
     return made
 
 
-async def test_a_product_without_a_planted_fault_passes(worlds: list[tuple[str, World]]) -> None:
+@pytest.fixture(scope="module")
+def hidden(shared_bases: Bases) -> list[tuple[str, World, list[str]]]:
+    """Worlds with traces of packs, where much is hidden since."""
+    made = [(shared_bases.new(), random_world(seed)) for seed in range(304, 306)]
+    return [(url, world, asyncio.run(traced_then_hidden(url, world))) for url, world in made]
+
+
+async def test_a_product_without_a_planted_fault_passes(
+    worlds: list[tuple[str, World]], hidden: list[tuple[str, World, list[str]]]
+) -> None:
     assert not await is_caught(*worlds[0])
+    async with opened(worlds[0][0]) as store:
+        assert await ask_packs(store, worlds[0][1], 7, 40, Seen()) == []
+    url, world, traces = hidden[0]
+    async with opened(url) as store:
+        assert (await read_traces(store, world, traces, random.Random(0)))[1] == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -222,6 +283,30 @@ async def test_a_planted_fault_is_caught(
     for url, world in worlds:
         if await is_caught(url, world):
             return
+    pytest.fail("nobody noticed")
+
+
+@pytest.mark.parametrize("fault", PACK_FAULTS)
+async def test_a_planted_fault_is_caught_by_packs(
+    worlds: list[tuple[str, World]], plant: Callable[[str, str, str], None], fault: str
+) -> None:
+    plant(*PACK_FAULTS[fault])
+    for url, world in worlds:
+        async with opened(url) as store:
+            if await ask_packs(store, world, 7, 200, Seen()):
+                return
+    pytest.fail("nobody noticed")
+
+
+@pytest.mark.parametrize("fault", TRACE_FAULTS)
+async def test_a_planted_fault_is_caught_by_readers_of_traces(
+    hidden: list[tuple[str, World, list[str]]], plant: Callable[[str, str, str], None], fault: str
+) -> None:
+    plant(*TRACE_FAULTS[fault])
+    for url, world, traces in hidden:
+        async with opened(url) as store:
+            if (await read_traces(store, world, traces, random.Random(0)))[1]:
+                return
     pytest.fail("nobody noticed")
 
 
@@ -272,4 +357,4 @@ def test_a_copy_without_a_planted_fault_passes(copy: Path) -> None:
 
 
 def test_there_are_more_faults_than_were_promised() -> None:
-    assert len(FAULTS) + len(DEEP_FAULTS) >= 40
+    assert len(FAULTS) + len(PACK_FAULTS) + len(TRACE_FAULTS) + len(DEEP_FAULTS) >= 80
