@@ -54,7 +54,7 @@ def _word(token: str, words: Mapping[str, str]) -> str:
 
 
 def _letters(words: str) -> str:
-    """Words as a pattern over bytes: spaces, endings, and every letter outside ASCII in both cases and without its mark."""
+    """Words as a pattern over bytes: spaces, endings, and letters outside ASCII in both cases, the mark apart or left out."""
     return "".join({"*": _ENDING, " ": _GAP, "_": _GAP}.get(letter) or _letter(letter) for letter in words)
 
 
@@ -62,9 +62,9 @@ def _letter(letter: str) -> str:
     if letter.isascii():
         return letter
     forms = {letter.lower(), letter.upper()}
-    if letter != "й":
-        forms |= {unicodedata.normalize("NFD", form)[0] for form in forms}
-    written = ["".join(f"\\x{byte:02x}" for byte in form.encode()) for form in sorted(forms)]
+    apart = {unicodedata.normalize("NFD", form) for form in forms}
+    forms |= apart if letter == "й" else {form[0] for form in apart} | apart
+    written = ["".join(f"\\x{byte:02x}" for byte in form.encode()) for form in sorted(forms, reverse=True)]
     return f"(?:{'|'.join(written + ['ue'] * (letter == 'ü'))})"
 
 
