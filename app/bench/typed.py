@@ -84,7 +84,7 @@ async def typed_walks_against_bare_sql(world: World) -> list[Line]:
     p50 = {name: 1000 * median(seconds[WARM_UP:]) for name, seconds in times.items()}
     size = f"5 steps of depth 5, {median(found):.0f} entities of {entities:,}, {facts:,} facts"
     walks = [line(name, p50[name], p50[f"bare {name}"], size) for name in ("hops", "walk")]
-    return [*walks, as_of_line("facts-as-of-of-bare-sql-at-size", *listed, entities)]
+    return [*walks, as_of_line("facts-as-of-of-bare-sql-at-size", listed, entities)]
 
 
 def line(name: str, ours: float, bare: float, size: str) -> Line:
