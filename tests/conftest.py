@@ -20,6 +20,12 @@ from tests.fixtures.run_folder import RunFolder
 
 RUN_FOLDER = "CONTEXTQL_TEST_RUN"
 MADE = pytest.StashKey[RunFolder]()
+LONGEST = (
+    "test_faults.py", "test_histories.py", "test_access.py", "test_reembedding.py", "test_serve.py", "test_reembed.py",
+    "test_walking.py", "test_providers_failing.py", "test_embedded.py", "test_facts_over_time.py", "test_database_in_trouble.py",
+    "test_laws.py", "test_graph.py", "test_demo.py", "test_outage.py", "test_leaving.py", "test_races.py", "test_quality.py",
+)  # fmt: skip
+"""Files begun first, so that no worker is left alone with a long one at the end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,7 +54,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one part of the long tests with seeds, when one is asked for."""
+    """Begin with what takes longest, and keep one part of the long tests with seeds, when one is asked for."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     shard = config.getoption("--shard")
     if shard is None:
         return
