@@ -155,16 +155,13 @@ class Compilation:
         """The facts that led the walk to an entity, then those that led to the entities before it, each once."""
         catalogue, ranked = await self.session.catalogue(), await self.ranked
         reached = {(one.ns, one.entity_id): one for one in ranked.neighbours.values()}
-        facts: dict[int, Fact] = {}
-        front = {node}
-        while rows := sorted({row for at in front if at in reached for row in reached[at].facts} - facts.keys()):
-            ns = node[0]
+        ns, front, seen, facts = node[0], {node}, set[int](), list[Fact]()
+        while rows := sorted({row for at in front if at in reached for row in reached[at].facts} - seen):
+            seen.update(rows)
             found = [fact for fact in await catalogue.facts.many((ns, row) for row in rows) if fact is not None]
-            facts.update((fact.row_id, fact) for fact in found)
-            hops = max(reached[at].hops for at in front if at in reached)
-            ends = {(ns, end) for fact in found for end in (fact.subject_id, fact.object_id) if end is not None}
-            front = {end for end in ends if end in reached and reached[end].hops < hops}
-        return list(facts.values())
+            facts += found
+            front = {(ns, end) for fact in found for end in (fact.subject_id, fact.object_id) if end is not None}
+        return facts
 
     async def _fragments(self, items: Sequence[Item]) -> dict[Item, Loaded]:
         catalogue = await self.session.catalogue()

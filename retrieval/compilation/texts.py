@@ -82,7 +82,7 @@ def shortened(text: str, budget: int, tokenizer: Tokenizer) -> str:
     places = [found.end() for found in _SENSIBLE.finditer(text, most // 2, most)]
     end = outside_escapes(text, places[-1] if places else most)
     marked = text[:end] + MARK
-    if end < most and tokenizer.count(marked) <= budget:
+    if tokenizer.count(marked) <= budget:
         return marked
     while end and tokenizer.count(text[:end]) > budget:  # a shorter text may take more tokens of an exact tokenizer
         end = outside_escapes(text, end - 1)

@@ -118,6 +118,10 @@ def test_a_conflict_that_does_not_fit_whole_does_not_enter() -> None:
     assert drops(decided) == [("fact 1", OVER), ("fact 2", OVER)]
 
 
+def test_a_conflict_that_fits_exactly_enters() -> None:
+    assert chosen([fact(1, 2, 9, group=0), fact(2, 3, 1, group=0)], 5).used == 5
+
+
 def test_members_of_a_conflict_may_read_alike() -> None:
     decided = chosen([fact(1, 1, 2, group=0, text="same"), fact(2, 1, 1, group=0, text="same"), fact(3, 1, 0.5, text="same")], 9)
     assert [one.item.id for one in decided.entered] == [1, 2]

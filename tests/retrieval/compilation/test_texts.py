@@ -117,6 +117,20 @@ def test_a_state_is_cut_at_a_sensible_place(state: str, budget: int, cut: str) -
     assert current.price == math.ceil(len(cut) / 3) <= budget
 
 
+class Odd:
+    """A tokenizer for which a text that ends in `d` takes five tokens less."""
+
+    def count(self, text: str) -> int:
+        return max(0, len(text) - (5 if text.endswith("d") else 0))
+
+
+def test_a_state_is_cut_once_more_where_a_shorter_text_takes_more_tokens() -> None:
+    current = current_of('{"a":"bcdd,dddd"}', 8, Odd())
+    assert (current.text, current.price) == ('{"a":"bcdd', 5), (
+        "the longest that fits goes on after the comma, at which it is dearer"
+    )
+
+
 @pytest.mark.parametrize("tokenizer", [THREE, EstimatedTokens(2.7), EstimatedTokens(0.4), Words(), Uneven()])
 @given(STATES, st.integers(1, 60))
 def test_a_state_never_costs_more_than_the_budget(tokenizer: Tokenizer, state: dict[str, Any], budget: int) -> None:
