@@ -1,7 +1,7 @@
 """The oracle bites: whoever plants a fault turns the tests of access of the default run red.
 
-All of the faults that the leak oracle must find are among these, but for those that would break what is not there: an answer whose
-context was built before the filter, a denial lost on a cycle of groups.
+All of the faults that the leak oracle must find are among these, but for those that would break what is not there: an answer
+whose context was built before the filter, a denial lost on a cycle of groups.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from retrieval import sql
 from tests.contract.asking import documents
 from tests.contract.checking import Checks
 from tests.contract.oracle import View
+from tests.contract.pack_asking import wide_arguments
 from tests.contract.pack_checking import Seen, ask_packs, read_traces
 from tests.contract.probing import probes
 from tests.contract.test_traces import traced_then_hidden
@@ -79,19 +80,39 @@ FAULTS = {
 }  # fmt: skip
 """Faults of one statement: its name, what it says, and what it says then."""
 
+SOONEST = {
+    "the lexical list ignores restrictions": (1, 3), "a walk goes over facts stated in hidden places": (1, 0),
+    "emptiness is that of all": (0, 7), "facts around an entity lead to hidden ones": (0, 4),
+    "facts around an entity come from hidden ones": (1, 2), "facts around an entity were stated in hidden places": (4, 1),
+    "a fact of a list holds at the moment when it ends": (0, 4), "a fact by id was stated in hidden places": (1, 2),
+} | dict.fromkeys((
+    "an entity by id ignores namespaces", "equal keys of several namespaces are one", "a fragment by id ignores restrictions",
+    "fragments of an entity are counted whatever they are", "a source by id ignores restrictions",
+    "entities are counted before access", "fragments are counted before access", "facts are counted whatever they lead to",
+    "the queue is counted before access", "pages are counted before access", "an aggregate groups hidden entities",
+    "an aggregate counts facts whatever they lead to", "an aggregate counts facts stated in hidden places",
+    "facts around an entity are counted whatever they lead to", "facts that a text states lead to hidden things",
+    "a fact is in conflict with one that leads to something hidden",
+), (0, 0))  # fmt: skip
+"""The world and its caller who is asked about a fault first, since it shows there; it saves minutes, and changes nothing else."""
+
 SAME = "visible({0}.ns, {0}.acl_id, $1, $2, $3)"
 PACK_FAULTS = {
     "facts of a pack were stated in hidden places": ("facts_around", SAME.format("e"), "true"),
-    "facts of a pack lead to hidden things": ("facts_around", SAME.format("o"), "true"),
-    "facts of a pack come from hidden things": ("facts_around", SAME.format("s"), "true"),
-    "a fact of a pack holds at the moment when it ends": ("facts_around", "f.valid_to > $7", "f.valid_to >= $7"),
-    "a fact of a pack is known at the moment when it was retracted": (
-        "facts_around", "f.retracted_at > $8", "f.retracted_at >= $8",
+    "facts of a pack as of then lead to hidden things": ("facts_around", SAME.format("o"), "true"),
+    "facts of a pack as of then come from hidden things": ("facts_around", SAME.format("s"), "true"),
+    "facts of a pack that are edges were stated in hidden places": ("facts_around", "and e.place_acl = any($2)", ""),
+    "facts of a pack that are edges lead to hidden things": ("facts_around", "and e.far_acl = any($2)", ""),
+    "a contradiction holds at the moment when it ends": ("facts_beside", "f.valid_to > $7", "f.valid_to >= $7"),
+    "a contradiction is known at the moment when it was retracted": (
+        "facts_beside", "f.retracted_at > $8", "f.retracted_at >= $8",
     ),
     "recent notes ignore restrictions": ("recent", SAME.format("e"), "true"),
     "what contradicts a fact of a pack was stated in hidden places": ("facts_beside", SAME.format("e"), "true"),
     "what contradicts a fact of a pack leads to hidden things": ("facts_beside", SAME.format("o"), "true"),
-    "what contradicts a fact of a pack is about something else": ("facts_beside", "in_scope(f.relevance_scopes, $9, $10)", "true"),
+    "what contradicts a fact of a pack is about something else": (
+        "facts_beside", "in_scope(f.relevance_scopes, $9, $10)", "true",
+    ),
     "the facts of a pack ignore which scopes are allowed": (
         "facts_around", "in_scope(f.relevance_scopes, $9, $10)", "in_scope(f.relevance_scopes, $9, null)",
     ),
@@ -100,7 +121,7 @@ PACK_FAULTS = {
         "lexical", "in_scope(e.relevance_scopes, $21, $22)", "in_scope(e.relevance_scopes, $21, null)",
     ),
     "scopes are asked of what was ranked, after the cut": (
-        "vector_exact", "order by distance, v.ns, v.fragment_id\n        offset 0", "order by distance, v.ns, v.fragment_id\n limit $5",
+        "vector_exact", "order by distance, v.ns, v.fragment_id\n        offset 0", "order by distance, v.ns limit $5",
     ),
     "a walk of the past goes over facts stated in hidden places": ("graph_hop_known", SAME.format("e"), "true"),
     "a walk of the past goes to hidden entities": ("graph_hop_known", SAME.format("o"), "true"),
@@ -248,10 +269,18 @@ async def is_caught(url: str, world: World) -> bool:
     return False
 
 
+async def shows_to(caller: int, url: str, world: World) -> bool:
+    """Whether the answers of one caller are wrong."""
+    async with opened(url) as store:
+        checks, view, admin = Checks(store), View(world, world.callers[caller]), View(world, world.named("admin"))
+        await checks.ask_all(view, [*islice(probes(admin, random.Random(0)), 8), *documents(view, 0)])
+    return bool(checks.found)
+
+
 @pytest.fixture(scope="module")
 def worlds(shared_bases: Bases) -> list[tuple[str, World]]:
     """Worlds that faults are looked for in, one after the other."""
-    made = [(shared_bases.new(), random_world(seed)) for seed in range(300, 304)]
+    made = [(shared_bases.new(), random_world(seed)) for seed in range(300, 305)]
     for url, world in made:
         asyncio.run(store_world(url, world))
     return made
@@ -268,6 +297,7 @@ async def test_a_product_without_a_planted_fault_passes(
     worlds: list[tuple[str, World]], hidden: list[tuple[str, World, list[str]]]
 ) -> None:
     assert not await is_caught(*worlds[0])
+    assert [place for place in sorted(set(SOONEST.values())) if await shows_to(place[1], *worlds[place[0]])] == []
     async with opened(worlds[0][0]) as store:
         assert await ask_packs(store, worlds[0][1], 7, 40, Seen()) == []
     url, world, traces = hidden[0]
@@ -280,6 +310,10 @@ async def test_a_planted_fault_is_caught(
     worlds: list[tuple[str, World]], plant: Callable[[str, str, str], None], fault: str
 ) -> None:
     plant(*FAULTS[fault])
+    if fault in SOONEST:
+        place, caller = SOONEST[fault]
+        if await shows_to(caller, *worlds[place]):
+            return
     for url, world in worlds:
         if await is_caught(url, world):
             return
@@ -293,7 +327,7 @@ async def test_a_planted_fault_is_caught_by_packs(
     plant(*PACK_FAULTS[fault])
     for url, world in worlds:
         async with opened(url) as store:
-            if await ask_packs(store, world, 7, 200, Seen()):
+            if await ask_packs(store, world, 7, 80, Seen(), wide_arguments) or await ask_packs(store, world, 7, 40, Seen()):
                 return
     pytest.fail("nobody noticed")
 
