@@ -17,7 +17,8 @@ from app.cli.trace_output import plain_decision, plain_replay, print_decision, p
 from app.config import Settings
 from app.opening import open_store
 from app.sessions import Identity
-from retrieval.administration.tokens import token_digest
+from retrieval.administration.rights import local_administrator
+from retrieval.administration.tokens import digest_that_holds, token_digest
 from retrieval.errors import BadInput
 from retrieval.session import Session
 from retrieval.store import Store
@@ -75,36 +76,50 @@ def why_command(
 def replay_command(trace_id: str, everything: bool, token: str | None, as_json: bool) -> None:
     """Compile a pack again with what was asked then, as of then, and show what has changed since, item by item.
 
-    The ephemeral context is not kept; as much as it took is left free. Rights are those of whoever replays: --token for others.
+    It has the rights that its maker has now, or those of --token. The ephemeral context is not kept; as much as it took is left
+    free.
     """
 
     async def compile_again(settings: Settings) -> Replay:
-        async with (
-            reading(settings, trace_id, token) as (store, trace),
-            session_of(store, settings, token, trace.record.created_at) as session,
-        ):
-            caller = await session.caller
-            if caller.principal_id != trace.record.principal_id:
-                note(f"{trace.record.made_by} made it, and it is compiled again with the rights of {caller.name}.")
-            return await replay(trace, session)
+        async with reading(settings, trace_id, token) as (store, trace):
+            identity = identity_of(token) if token is not None else await maker_of(store, trace)
+            async with session_of(store, settings, identity, trace.record.created_at) as session:
+                return await replay(trace, session)
 
     found = run(compile_again)
     print_json(plain_replay(found)) if as_json else print_replay(found, everything)
 
 
+async def maker_of(store: Store, trace: ShownTrace) -> Identity:
+    """Who made a trace, or the administrator when that one is let in no longer."""
+    maker = trace.record.principal_id
+    if maker is None:
+        return identity_of(None)
+    digest = await digest_that_holds(store.database, local_administrator(), maker)
+    if digest is None:
+        name = trace.record.made_by
+        note(f"{name} made it and has no token that holds; it is compiled again with the rights of the administrator.")
+        return identity_of(None)
+    return Identity(digest, False)
+
+
 @asynccontextmanager
 async def reading(settings: Settings, trace_id: str, token: str | None) -> AsyncIterator[tuple[Store, ShownTrace]]:
     """A trace in a session of its reader; raises `BadInput` for one that is not there."""
-    async with open_store(settings) as store, session_of(store, settings, token) as session:
+    async with open_store(settings) as store, session_of(store, settings, identity_of(token)) as session:
         trace = await stored_trace(session, trace_id)
         if trace is None:
             raise BadInput(f"There is no trace {printable(trace_id)[:100]!r}; it is another's, it was too old, or it never was.")
         yield store, trace
 
 
-def session_of(store: Store, settings: Settings, token: str | None, clock: datetime | None = None) -> Session:
-    """A session of who reads, now or with the clock of a trace."""
-    identity = Identity(None, True) if token is None else Identity(token_digest(token), False)
+def identity_of(token: str | None) -> Identity:
+    """Who sends a token; without one the administrator."""
+    return Identity(None, True) if token is None else Identity(token_digest(token), False)
+
+
+def session_of(store: Store, settings: Settings, identity: Identity, clock: datetime | None = None) -> Session:
+    """A session of somebody, now or with the clock of a trace."""
     deadline = asyncio.get_running_loop().time() + settings.request_timeout
     return Session(store, identity, deadline=deadline, clock=clock)
 

@@ -85,3 +85,14 @@ async def list_tokens(database: Database, caller: Caller, principal: str | None 
         await require_administrator(connection, caller)
         rows = await connection.fetch(statement("list_tokens"), principal)
     return tuple(Token(**dict(row)) for row in rows)
+
+
+async def digest_that_holds(database: Database, caller: Caller, principal_id: int) -> bytes | None:
+    """The digest of a token that lets a principal in now, for doing again what it did; None when it has none.
+
+    Raises `Forbidden` for anyone but an administrator.
+    """
+    async with database.snapshot() as connection:
+        await require_administrator(connection, caller)
+        digest: bytes | None = await connection.fetchval(statement("digest_that_holds"), principal_id)
+    return digest

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from retrieval.administration.grants import grant
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, upsert_principals
-from retrieval.administration.tokens import create_token
+from retrieval.administration.tokens import create_token, revoke_token
 from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.store import Store
@@ -126,6 +127,27 @@ def test_a_replay_is_as_of_then(run: Run, traced: str, base: str) -> None:
 
     at(base, let_days_pass)
     assert run("trace", "replay", traced, "--json").json["same"] is True, "nothing is older than it was at the clock of the trace"
+
+
+def test_a_replay_has_the_rights_that_its_maker_has_now(run: Run, traced: str, base: str) -> None:
+    async def of_ann(store: Store) -> str:
+        await upsert_principals(store.database, ADMIN, [PrincipalInput("ann", "USER")])
+        await grant(store.database, ADMIN, "ann", DOCS)
+        await put(store, "hidden", "зебра зебра", restricted=True, readers=[])
+        token = (await create_token(store.database, ADMIN, "ann")).token
+        answer = await execute(store, '{ contextPack(question: "зебра", strategy: EXACT) { traceId } }', token)
+        return str(answer["data"]["contextPack"]["traceId"])
+
+    async def revoked(store: Store) -> None:
+        await revoke_token(store.database, ADMIN, 1)
+
+    trace_id = at(base, of_ann)
+    found = run("trace", "replay", trace_id, "--json").json
+    assert (found["madeBy"], found["compiledAs"], found["same"]) == ("ann", "ann", True), "ann does not see what is hidden"
+    at(base, revoked)
+    ended = run("trace", "replay", trace_id)
+    assert "ann made it and has no token that holds" in ended.err
+    assert "fragment hidden" in ended.out
 
 
 def test_only_packs_are_compiled_again(run: Run, traced: str, base: str) -> None:
