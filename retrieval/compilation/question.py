@@ -118,9 +118,6 @@ def make_pack_question(
     locale: Locale = "AUTO",
 ) -> PackQuestion:
     """Check every argument of a pack; raises `BadInput` with what to change."""
-    listed = list(anchors)
-    if len(listed) > tuning.typed_anchors:
-        raise BadInput(f"`anchors` has {len(listed):,} items; give at most {tuning.typed_anchors}.")
     most = tuning.context_default_max_tokens if max_tokens is None else max_tokens
     within("maxTokens", most, 1, tuning.context_tokens_most)
     within("k", k, 1, tuning.context_k_most)
@@ -132,7 +129,7 @@ def make_pack_question(
         allowed_scopes=None
         if allowed_scopes is None
         else checked_scopes("allowedScopes", allowed_scopes, tuning.filter_values_most),
-        anchors=tuple(dict.fromkeys(checked(tuning, ref, "`anchors`") for ref in listed)),
+        anchors=checked_anchors(tuning, list(anchors)),
         subject=None if subject is None else checked_subject(tuning, *subject),
         current=checked_state(tuning, ephemeral_context),
         strategy=strategy,
@@ -151,6 +148,13 @@ def checked_text(tuning: Tuning, text: str) -> str:
     if len(text) > tuning.question_most:
         raise BadInput(f"The question has {len(text):,} characters; at most {tuning.question_most:,} are taken.")
     return strict(text, "The question")
+
+
+def checked_anchors(tuning: Tuning, anchors: Sequence[EntityRef]) -> tuple[EntityRef, ...]:
+    """Anchors whose names can be looked up, each once."""
+    if len(anchors) > tuning.typed_anchors:
+        raise BadInput(f"`anchors` has {len(anchors):,} items; give at most {tuning.typed_anchors}.")
+    return tuple(dict.fromkeys(checked(tuning, ref, "`anchors`") for ref in anchors))
 
 
 def checked_scopes(name: str, scopes: Iterable[str], most: int) -> tuple[str, ...]:
