@@ -19,6 +19,7 @@ from app.cli.grant import grant
 from app.cli.ingest import ingest_command
 from app.cli.migrate import migrate_command
 from app.cli.namespace import namespace
+from app.cli.pack import pack_command
 from app.cli.principal import principal
 from app.cli.reembed import reembed_command
 from app.cli.running import explained
@@ -37,9 +38,9 @@ cli = click.RichGroup(
     epilog="Example: contextql demo",
 )
 for one in (
-    demo_command, serve_command, ask_command, typed_command, trace, ingest_command, facts, delete_command, namespace, domain,
-    principal, grant, token, migrate_command, worker_command, reembed_command, eval_command, bench_command, schema_command,
-    doctor_command,
+    demo_command, serve_command, ask_command, pack_command, typed_command, trace, ingest_command, facts, delete_command,
+    namespace, domain, principal, grant, token, migrate_command, worker_command, reembed_command, eval_command, bench_command,
+    schema_command, doctor_command,
 ):  # fmt: skip
     cli.add_command(one)
 

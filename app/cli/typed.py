@@ -102,12 +102,12 @@ def step_of(text: str) -> TypedStep:
     return TypedStep(relation, **given)
 
 
-def instant_of(text: str) -> datetime:
+def instant_of(text: str, option: str = "--as-of") -> datetime:
     """An instant as it is written; raises `BadInput`."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise BadInput(f"--as-of {text!r} is no instant; write it like 2026-09-05T00:00:00Z.") from None
+        raise BadInput(f"{option} {text!r} is no instant; write it like 2026-09-05T00:00:00Z.") from None
 
 
 async def found(settings: Settings, given: Given) -> Found:
