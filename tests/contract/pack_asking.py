@@ -17,6 +17,7 @@ STATES: tuple[dict[str, Any], ...] = (
     {}, {"task": "bill", "step": 3, "open": True}, {"a": "b" * 700, "c": ["д" * 40, None, 1.5]}, {"said": 'one "two"\n' * 30},
     {"deep": {"er": [{"x": 1}, {"y": "\\" * 20}]}, "wide": "no place to cut" + "x" * 300},
 )  # fmt: skip
+Arguments = Callable[[View, random.Random, str], dict[str, Any]]
 ENUMS = ("strategy", "locale")
 
 
@@ -49,6 +50,17 @@ def pack_arguments(view: View, chance: random.Random, question: str) -> dict[str
     }).items() if value is not None}  # fmt: skip
 
 
+def wide_arguments(view: View, chance: random.Random, question: str) -> dict[str, Any]:
+    """The arguments of a pack that holds nearly all that lies around much of a world."""
+    keys = [entity.key for entity in chance.sample(view.world.entities, min(18, len(view.world.entities)))]
+    given = pack_arguments(view, chance, question)
+    given |= {"k": 100, "maxTokens": 1_000_000, "anchors": [{"key": key} for key in keys]}
+    given["strategy"] = chance.choice(("HYBRID", "GRAPH", "BRIEFING"))
+    if chance.random() < 0.4:
+        given["knownAt"] = moment(view.world, chance, ("recorded", "retracted"))
+    return given
+
+
 def lawful(view: View, chance: random.Random, question: Callable[[], str]) -> dict[str, Any]:
     """The arguments of a pack that has something to start from, maybe in a namespace that is closed."""
     while True:
@@ -61,10 +73,12 @@ def lawful(view: View, chance: random.Random, question: Callable[[], str]) -> di
         return given
 
 
-def startable(view: View, chance: random.Random, question: Callable[[], str]) -> dict[str, Any]:
+def startable(
+    view: View, chance: random.Random, question: Callable[[], str], arguments: Arguments = pack_arguments
+) -> dict[str, Any]:
     """The arguments of a pack that is no error and in which no two results are nearly equal."""
     while True:
-        given, view.is_close = pack_arguments(view, chance, question()), False
+        given, view.is_close = arguments(view, chance, question()), False
         try:
             if Pack(view, **given).candidates is not None and not view.is_close:
                 return given

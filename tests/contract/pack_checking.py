@@ -15,7 +15,7 @@ from tests.contract.asking import AROUND, NEVER, some_words, text
 from tests.contract.checking import errors, leaks
 from tests.contract.fields import chosen, differences
 from tests.contract.oracle import Refused, View, public_id
-from tests.contract.pack_asking import pack_arguments, written
+from tests.contract.pack_asking import Arguments, pack_arguments, written
 from tests.contract.packs import Pack, Thing, id_of
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.random_world import Entity, World
@@ -27,16 +27,17 @@ Told = tuple[Counter[str], list[str]]
 SIGNALS = "signals { kind channel rank rawScore weight contribution }"
 DROPPED = "dropped { itemId kind title score tokenEstimate reason }"
 ITEMS = f"items {{ itemId kind title text namespace sourcePath score tokenEstimate conflict neutralized {SIGNALS} }}"
-WHOLE = f"tokenEstimate budget {{ maxTokens usedTokens truncated {DROPPED} }} sections {{ kind tokenEstimate {ITEMS} }}"
+BUDGET = f"tokenEstimate sources {{ key }} budget {{ maxTokens usedTokens truncated {DROPPED} }}"
+WHOLE = f"{BUDGET} sections {{ kind tokenEstimate {ITEMS} }}"
 WHY = "outcome score signals { kind contribution } channels { channel rank worstAdmittedRank }"
 DEEP = frozenset({*AROUND, "Entity.source", "SourceCard.source", "ProvenanceStep.node", "ContextPack.trace"})
 
 
-def asked(view: View, chance: random.Random, count: int) -> list[str]:
+def asked(view: View, chance: random.Random, count: int, arguments: Arguments = pack_arguments) -> list[str]:
     """Packs to ask for: each whole, and once more with a random part of what lies below it."""
     made = []
     for _ in range(count):
-        given = written(pack_arguments(view, chance, some_words(view.world, chance)))
+        given = written(arguments(view, chance, some_words(view.world, chance)))
         some = selection(api()._schema, "ContextPack", 3, random_choice(chance, 0.35), avoid=DEEP)
         made += [f"contextPack({given}) {{ {WHOLE} }}", f"contextPack({given}) {some}"]
     return made
@@ -90,14 +91,16 @@ class Seen:
         self.counts.update(f"{one['reason']} {one['kind']}" for one in pack["budget"]["dropped"])
 
 
-async def ask_packs(store: Store, world: World, seed: int, count: int, seen: Seen) -> list[str]:
+async def ask_packs(
+    store: Store, world: World, seed: int, count: int, seen: Seen, arguments: Arguments = pack_arguments
+) -> list[str]:
     """Ask the callers of a world for packs; gives what was wrong."""
     chance, wrong = random.Random(seed), list[str]()
     views = [View(world, one) for one in world.callers]
     views = [view for view in views if view.fragments(view.spaces)]
     for turn in range(count // BATCH):
         view = views[turn % len(views)]
-        document = "{ " + " ".join(f"p{n}: {one}" for n, one in enumerate(asked(view, chance, BATCH))) + " }"
+        document = "{ " + " ".join(f"p{n}: {one}" for n, one in enumerate(asked(view, chance, BATCH, arguments))) + " }"
         answer = await execute(store, document, view.me.token)
         wrong += [f"leak of {token}" for token in leaks(view, document, json.dumps(answer))]
         for name, wanted, got in answers(view, document, answer):
@@ -164,6 +167,7 @@ async def read_traces(store: Store, world: World, traces: list[str], chance: ran
         view = View(world, caller)
         for one in traces:
             asked = [f"itemId: {text(id_of(entity))}" for entity in chance.sample(world.entities, 3)]
+            asked += [f"itemId: {text(id_of(fact))}" for fact in chance.sample(world.facts, 8)]
             asked += [f"namespace: {text(e.space.name)}, key: {text(e.key)}" for e in chance.sample(world.entities, 6)]
             whys = " ".join(f"w{n}: why({given}) {{ outcome score channels {{ rank }} }}" for n, given in enumerate(asked))
             document = f"{{ trace(traceId: {text(one)}) {fields} {whys} }} }}"

@@ -9,6 +9,7 @@ from graphql import GraphQLInterfaceType, GraphQLNamedType, GraphQLObjectType, G
 
 ARGUMENTS = {
     "fragments": "(first: 2)",
+    "candidates": "(first: 100)",
     "attributes": '(asOf: "2025-09-05T00:00:00Z")',
     "why": '(key: "docs/0/neverexisted")',
 }

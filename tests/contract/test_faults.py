@@ -109,7 +109,6 @@ PACK_FAULTS = {
     ),
     "recent notes ignore restrictions": ("recent", SAME.format("e"), "true"),
     "what contradicts a fact of a pack was stated in hidden places": ("facts_beside", SAME.format("e"), "true"),
-    "what contradicts a fact of a pack leads to hidden things": ("facts_beside", SAME.format("o"), "true"),
     "what contradicts a fact of a pack is about something else": (
         "facts_beside", "in_scope(f.relevance_scopes, $9, $10)", "true",
     ),
@@ -125,7 +124,6 @@ PACK_FAULTS = {
     ),
     "a walk of the past goes over facts stated in hidden places": ("graph_hop_known", SAME.format("e"), "true"),
     "a walk of the past goes to hidden entities": ("graph_hop_known", SAME.format("o"), "true"),
-    "sources of a pack are places that are hidden": ("fact_places", SAME.format("e"), "true"),
 }  # fmt: skip
 """Faults of one statement that packs show."""
 

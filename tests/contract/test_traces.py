@@ -9,7 +9,7 @@ import asyncpg
 
 from tests.contract.asking import some_words
 from tests.contract.oracle import View
-from tests.contract.pack_asking import startable
+from tests.contract.pack_asking import startable, wide_arguments
 from tests.contract.pack_checking import read_traces, trace_pack
 from tests.fixtures.bases import Bases
 from tests.fixtures.random_world import Principal, World, random_world
@@ -52,7 +52,7 @@ async def traced_then_hidden(url: str, world: World) -> list[str]:
     async with opened(url) as store:
         views = [view for view in (View(world, one) for one in world.callers) if view.fragments(view.spaces)]
         words = partial(some_words, world, chance)
-        traces = [await trace_pack(store, view, startable(view, chance, words)) for view in views]
+        traces = [await trace_pack(store, view, startable(view, chance, words, wide_arguments)) for view in views]
         counts, wrong = await read_traces(store, world, traces, chance)
         assert wrong == []
         assert counts["shown"] > len(traces)
