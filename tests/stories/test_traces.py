@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import asyncpg
@@ -13,9 +13,11 @@ import pytest
 from retrieval.administration.grants import grant, revoke
 from retrieval.administration.namespaces import create_namespace, delete_namespace
 from retrieval.administration.principals import PrincipalInput, delete_principal, make_administrator, upsert_principals
+from retrieval.ports import Vectors
 from retrieval.tracing.storing import prune_traces
 from tests.fixtures.bases import Bases
 from tests.fixtures.desk import Desk, desk_at
+from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.world import tuned
 from tests.fixtures.writing import ADMIN, DOCS, values
 
@@ -38,6 +40,13 @@ CUT = """select pg_terminate_backend(pid) from pg_stat_activity
 WHY = """query($id: ID!, $namespace: String, $key: String, $item: ID) { trace(traceId: $id) {
     why(namespace: $namespace, key: $key, itemId: $item) { outcome explanation score signals { contribution }
         channels { channel rank worstAdmittedRank } } } }"""
+
+
+class Away(HashEmbedder):
+    """An embedder that gives no vector of a question."""
+
+    async def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        raise ConnectionError("the provider is away")
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +253,45 @@ async def test_a_channel_says_whether_it_gave_all_that_it_had(desk: Desk, ann: s
         answer = (await desk.ask(query, ann, keys=keys))["search"]["trace"]["channels"]
         text = [one for one in answer if one["channel"] in ("VECTOR", "LEXICAL")]
         assert {(one["asked"], one["returned"], one["exhausted"]) for one in text} == {(20, returned, returned < 20)}
+
+
+@pytest.mark.parametrize("channels", ["SQL", "VECTOR", "LEXICAL", "GRAPH", "LEXICAL, SQL", "VECTOR, LEXICAL, GRAPH, SQL"])
+async def test_a_search_over_some_channels_tells_of_those(desk: Desk, ann: str, channels: str) -> None:
+    asked = f'question: "зебра", namespaces: ["docs"], channels: [{channels}], entityFilter: {{types: ["document"]}}'
+    query = f"""{{ search({asked}) {{
+        traceId entities {{ score }} trace {{ channels {{ channel weight returned }} }} }} }}"""
+    answer = (await desk.ask(query, ann))["search"]
+    assert answer["traceId"]
+    assert {one["channel"] for one in answer["trace"]["channels"]} == set(channels.split(", "))
+    assert {one["weight"] for one in answer["trace"]["channels"]} == {1.0}
+    assert any(one["returned"] for one in answer["trace"]["channels"]) == bool(answer["entities"])
+
+
+async def test_a_helper_that_does_not_help_is_told_and_the_rest_is_traced(stored: str) -> None:
+    async with desk_at(stored, Away(), tuning=tuned(trace_seconds=20.0)) as desk:
+        query = """{ search(question: "зебра") { traceId trace { channels { channel returned } stages { name note } } }
+            contextPack(question: "зебра") { traceId degraded { code } } }"""
+        answer = await desk.ask(query)
+        found = answer["search"]["trace"]
+        assert {one["channel"]: one["returned"] > 0 for one in found["channels"]}["LEXICAL"]
+        assert {one["channel"]: one["returned"] for one in found["channels"]}["VECTOR"] == 0
+        assert ("embedding", "PROVIDER_UNAVAILABLE") in {(one["name"], one["note"]) for one in found["stages"]}
+        kept = await traced(desk, None, answer["contextPack"]["traceId"])
+        assert ("embedding", "PROVIDER_UNAVAILABLE") in {(one["name"], one["note"]) for one in kept["stages"]}
+
+
+async def test_a_run_that_breaks_takes_its_trace_along_and_nothing_else(stored: str) -> None:
+    async with desk_at(stored, tuning=tuned(trace_seconds=20.0)) as desk:
+        direct = await asyncpg.connect(stored)
+        async with direct.transaction():
+            await direct.execute("lock table fragment_lexemes in access exclusive mode")
+            desk.store.tuning = tuned(trace_seconds=20.0, statement_seconds=0.5)
+            query = '{ search(question: "зебра") { question hits { score } traceId } viewer { principal } }'
+            answer = (await desk.send(query)).json()
+        await direct.close()
+        assert answer["data"]["viewer"]["principal"] == "administrator"
+        assert answer["data"]["search"] == {"question": "зебра", "hits": None, "traceId": None}
+        assert {error["path"][-1] for error in answer["errors"]} == {"hits", "traceId"}
 
 
 async def test_candidates_come_in_pages(desk: Desk, ann: str) -> None:
