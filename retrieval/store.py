@@ -9,11 +9,12 @@ from typing import Protocol
 
 import numpy as np
 
+from retrieval.calls import Calls
 from retrieval.database import Database
 from retrieval.errors import ProviderUnavailable
 from retrieval.migrations import Base
 from retrieval.model import Model
-from retrieval.ports import Embedder, Tokenizer
+from retrieval.ports import ChatModel, Embedder, Tokenizer
 from retrieval.tokens import EstimatedTokens
 from retrieval.tuning import Tuning
 
@@ -82,6 +83,14 @@ class Store:
     """The provider of the model that the base is being re-embedded with, or was before: whichever holds it is asked."""
     exact_tokenizer: Tokenizer | None = None
     """Counts the tokens of texts; without one they are estimated."""
+    chat: ChatModel | None = None
+    """Who answers chats; None is echo mode, in which no model is called."""
+    calls: Calls = field(init=False)
+    """The room for calls to chat models, shared by all that make them."""
+
+    def __post_init__(self) -> None:
+        """Make the room as large as the numbers say."""
+        self.calls = Calls(self.tuning.chat_calls, self.tuning.chat_calls_of_one)
 
     @property
     def tokenizer(self) -> Tokenizer:

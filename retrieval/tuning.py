@@ -82,6 +82,10 @@ class Tuning:
     context_freshness: float = 0.005
     context_freshness_hours: float = 336.0
 
+    # Calls to chat models at once (spec 5): in all, of one caller
+    chat_calls: int = 32
+    chat_calls_of_one: int = 4
+
     # Traces (spec 8, 13): days that they are kept; seconds that one may take to be stored once the rest of an answer is there
     trace_days: int = 30
     trace_seconds: float = 0.1
