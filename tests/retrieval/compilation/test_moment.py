@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from threading import Thread
 from typing import Any
 
@@ -145,6 +146,14 @@ async def test_bounds_hold_in_the_record_of_the_past_too(base_url: str) -> None:
         await at_once(shelf.store, "update fact set retracted_at = now() returning 1")
         assert (await shelf.ranked("hub", strategy=Strategy.GRAPH)).facts == {}
         assert await same_lists(shelf, found, known_at=now)
+
+
+async def test_a_fact_is_unknown_from_the_moment_when_it_was_retracted(shelf: Shelf) -> None:
+    await shelf.say(*star("a"), ("hub", "is", "=red", 3, None), ("b", "to", "hub", 1, None))
+    (when, *_) = await at_once(shelf.store, "update fact set retracted_at = now() returning retracted_at")
+    assert not (await shelf.ranked("hub", strategy=Strategy.GRAPH, known_at=when)).facts
+    before = await shelf.ranked("hub", strategy=Strategy.GRAPH, known_at=when - timedelta(microseconds=1))
+    assert (len(before.facts), shelf.named(before, Channel.GRAPH)) == (3, ["a", "b"])
 
 
 async def at_once(store: Store, statement: str) -> list[Any]:
