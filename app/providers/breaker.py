@@ -20,28 +20,33 @@ class Breaker:
         self._clock = clock
         self._failures = 0
         self._closed_again_at = 0.0
-        self._trying = False
 
     @property
     def is_open(self) -> bool:
         """Whether calls are refused now without asking the provider."""
-        return self._failures >= FAILURES and (self._trying or self._clock() < self._closed_again_at)
+        return self._failures >= FAILURES and self._clock() < self._closed_again_at
 
     @contextlib.contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Refuse at once while open; else count how the block ends. A cancelled call counts as neither."""
+    def attempt(self, healthy: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+        """Refuse at once while open; else count how the block ends: well, too, with one of `healthy`. A cancelled call counts
+        as neither."""
         if self.is_open:
             raise ProviderUnavailable(f"The {self._name} failed {self._failures} times in a row and is left alone for now.")
         is_trial = self._failures >= FAILURES
-        self._trying = self._trying or is_trial
+        if is_trial:  # by one call; should it take long, the next is tried after a pause like this one
+            self._closed_again_at = self._clock() + PAUSE_SECONDS
         try:
             yield
+        except healthy:
+            self._failures = 0
+            raise
         except Exception:
             self._failures += 1
             self._closed_again_at = self._clock() + PAUSE_SECONDS
             raise
+        except BaseException:
+            if is_trial:
+                self._closed_again_at = 0.0
+            raise
         else:
             self._failures = 0
-        finally:
-            if is_trial:
-                self._trying = False
