@@ -8,7 +8,7 @@ with latest as materialized (
      cross join lateral (
            select observed_at(e.occurred_at, e.updated_at) as at
              from entity e
-            where e.ns = s.ns and e.kind = 'OBSERVATION' and e.relevance_scopes = '{}' and visible(e.ns, e.acl_id, $1, $2, $3)
+            where e.ns = s.ns and e.kind = 'OBSERVATION' and e.relevance_scopes = '{}' and visible(s.ns, e.acl_id, $1, $2, $3)
               and exists (select from fragment f where f.ns = e.ns and f.entity_id = e.entity_id)
             order by observed_at(e.occurred_at, e.updated_at) desc limit 1) e
      order by e.at desc
@@ -19,14 +19,14 @@ select f.ns, f.fragment_id, f.entity_id, extract(epoch from f.at)::float8 as raw
     (select f.* from latest s cross join lateral (
         select e.ns, f.fragment_id, e.entity_id, observed_at(e.occurred_at, e.updated_at) as at
           from entity e join fragment f on f.ns = e.ns and f.entity_id = e.entity_id
-         where e.ns = s.ns and e.kind = 'OBSERVATION' and e.relevance_scopes = '{}' and visible(e.ns, e.acl_id, $1, $2, $3)
+         where e.ns = s.ns and e.kind = 'OBSERVATION' and e.relevance_scopes = '{}' and visible(s.ns, e.acl_id, $1, $2, $3)
          order by observed_at(e.occurred_at, e.updated_at) desc, f.fragment_id limit $6) f)
     union all
     (select f.* from unnest(case when $7::boolean then '{}' else $1::int[] end) as s(ns) cross join lateral (
         select e.ns, f.fragment_id, e.entity_id, observed_at(e.occurred_at, e.updated_at) as at
           from entity e join fragment f on f.ns = e.ns and f.entity_id = e.entity_id
          where e.ns = s.ns and e.kind = 'OBSERVATION' and e.relevance_scopes && $4::text[]
-           and in_scope(e.relevance_scopes, null, $5) and visible(e.ns, e.acl_id, $1, $2, $3)
+           and in_scope(e.relevance_scopes, null, $5) and visible(s.ns, e.acl_id, $1, $2, $3)
          order by observed_at(e.occurred_at, e.updated_at) desc, f.fragment_id limit $6) f)
     union all
     (select e.ns, f.fragment_id, e.entity_id, observed_at(e.occurred_at, e.updated_at) as at
