@@ -9,9 +9,8 @@ from datetime import datetime
 from resolvers.arguments import Info, page_size
 from resolvers.entity import Edge, PageInfo, page_info
 from retrieval.compilation.item import ItemKind
-from retrieval.compilation.pack import Budget
 from retrieval.cursor import make_cursor, read_cursor
-from retrieval.tracing.reading import ShownCandidate, ShownChannel, ShownTrace, stored_trace
+from retrieval.tracing.reading import ShownCandidate, ShownTrace, stored_trace
 from retrieval.tracing.record import StageTrace
 from retrieval.tracing.tracing import Run
 
@@ -49,11 +48,6 @@ def trace_id(root: ShownTrace) -> str:
     return root.record.trace_id
 
 
-async def namespaces(root: ShownTrace) -> list[str]:
-    """The names of the namespaces."""
-    return await root.namespaces()
-
-
 def created_at(root: ShownTrace) -> datetime:
     """The clock of the request."""
     return root.record.created_at
@@ -77,16 +71,6 @@ def stages(root: ShownTrace) -> Sequence[StageTrace]:
 def ephemeral_size(root: ShownTrace) -> int:
     """The bytes of the ephemeral context."""
     return root.record.ephemeral_size
-
-
-async def channels(root: ShownTrace) -> list[ShownChannel]:
-    """The channels that ran."""
-    return await root.channels()
-
-
-async def budget(root: ShownTrace) -> Budget | None:
-    """How the budget was spent."""
-    return await root.budget()
 
 
 async def candidates(root: ShownTrace, info: Info, first: int, after: str | None) -> CandidatePage:

@@ -104,17 +104,17 @@ async def why_of(root: reading.ShownTrace, namespace: InNamespace = None, key: K
 )
 class Trace:
     trace_id: strawberry.ID = field("Its id. `trace` finds it where `traceId` beside it was not null.", resolver=resolve.trace_id)
-    namespaces: list[str] = field("The namespaces that were asked.", resolver=resolve.namespaces)
+    namespaces: list[str] = field("The namespaces that were asked.")
     created_at: datetime = field("The clock of the request.", resolver=resolve.created_at)
     operation: str = field("The field that was asked: `search`, `contextPack` or `typedContext`.", resolver=resolve.operation)
     strategy: Strategy | None = field("The strategy of a pack.", resolver=resolve.strategy)
-    channels: list[ChannelTrace] = field("The channels that ran.", resolver=resolve.channels)
+    channels: list[ChannelTrace] = field("The channels that ran.")
     stages: list[StageRecord] = field("The steps, in the order in which they began.", resolver=resolve.stages)
     candidates: TraceCandidateConnection | None = field(
         "What was scored, in the order in which it was tried; of a search its fragments, then its entities.",
         resolver=page_of_candidates,
     )
-    budget: Budget | None = field("How the budget of a pack was spent, over what you may see.", resolver=resolve.budget)
+    budget: Budget | None = field("How the budget of a pack was spent, over what you may see.")
     ephemeral_size: int = field("Bytes of the ephemeral context, which is kept nowhere.", resolver=resolve.ephemeral_size)
     why: Decision | None = field(
         "Why an entity (`key`) or an item (`itemId`) is in the answer, or is not; one of them must be given.", resolver=why_of

@@ -20,17 +20,17 @@ COLOURS = {Change.GONE: "red", Change.LEFT: "red", Change.ENTERED: "green", Chan
 
 async def whole(trace: ShownTrace, first: int) -> dict[str, Any]:
     """A trace as JSON has it, with the names of the GraphQL fields, and with what was asked."""
-    record, budget = trace.record, await trace.budget()
+    record, budget = trace.record, await trace.budget
     return {
         "traceId": record.trace_id,
-        "namespaces": await trace.namespaces(),
+        "namespaces": await trace.namespaces,
         "createdAt": record.created_at,
         "madeBy": record.made_by,
         "operation": record.operation.value,
         "strategy": record.strategy,
         "request": record.request,
         "ephemeralSize": record.ephemeral_size,
-        "channels": [plain_channel(one) for one in await trace.channels()],
+        "channels": [plain_channel(one) for one in await trace.channels],
         "stages": [plain_stage(one) for one in record.stages],
         "candidates": [plain_candidate(one, await one.title()) for _, one in await trace.candidates(-1, first)],
         "budget": None if budget is None else {

@@ -84,15 +84,18 @@ class ShownTrace:
         """The trace without what the reader may not see."""
         return self.record.without(self.record.items.keys() - (await self.seen).keys())
 
+    @stage
     async def namespaces(self) -> list[str]:
         """The names of its namespaces, by name."""
         names = {space.ns: space.name for space in (await self.session.caller).spaces}
         return sorted(names[ns] for ns in self.record.namespaces if ns in names)
 
+    @stage
     async def channels(self) -> list[ShownChannel]:
         """The channels that ran."""
         return [shown_channel(one) for one in (await self.visible).channels]
 
+    @stage
     async def budget(self) -> Budget | None:
         """How the budget of a pack was spent, over what is visible."""
         record = await self.visible

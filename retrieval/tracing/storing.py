@@ -26,10 +26,14 @@ async def store_trace(store: Store, record: TraceRecord) -> bool:
     task.add_done_callback(ended)
     try:
         await asyncio.wait({task}, timeout=store.tuning.trace_seconds)
-    finally:
-        is_stored = task.done() and not task.cancelled() and task.exception() is None
+    except asyncio.CancelledError:  # nobody waits for the answer any more, so the connection is given back first
         task.cancel()
-    return is_stored
+        await asyncio.gather(task, return_exceptions=True)
+        raise
+    if task.done():
+        return not task.cancelled() and task.exception() is None
+    task.cancel()
+    return False
 
 
 def ended(task: asyncio.Task[Any]) -> None:

@@ -382,7 +382,9 @@ async def test_the_pool_is_whole_after_five_hundred_cancelled_requests(stored: t
 
         await asyncio.gather(*(leave() for _ in range(500)))
         assert ended["cancelled"] > 100
-        assert store.database.in_use() == 0
+        async with asyncio.timeout(5):
+            while store.database.in_use():  # a trace that took too long lets go a moment later
+                await asyncio.sleep(0.01)
         async with store.database.reading() as connection:
             left = await connection.fetchval(
                 "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() "
