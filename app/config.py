@@ -137,6 +137,19 @@ class Settings(BaseSettings):
     next_openai_base_url: str | None = Field(default=None, description="The same as CB_OPENAI_BASE_URL, of that model.")
     next_openai_api_key: SecretStr | None = Field(default=None, description="The same as CB_OPENAI_API_KEY, of that model.")
 
+    llm_provider: Literal["echo", "openai"] = Field(
+        default="echo",
+        description="Who answers: `echo`, nobody, the context itself is shown; `openai`, a chat model behind any server that "
+        "speaks OpenAI's protocol.",
+    )
+    llm_model: str | None = Field(
+        default=None, min_length=1, max_length=200, description="The chat model, with `openai`, which needs it."
+    )
+    llm_concurrency: Count = Field(
+        default=32, description="Calls to chat models at once, a worker; what is beyond is refused at once."
+    )
+    llm_concurrency_per_principal: Count = Field(default=4, description="How many of them may be of one caller.")
+
     fusion: Literal["adaptive", "rrf", "weighted"] = Field(
         default="adaptive", description="How channels are fused when a question does not say."
     )
@@ -209,7 +222,14 @@ class Settings(BaseSettings):
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator(
-        "log_level", "log_format", "fusion", "locale", "embedding_provider", "next_embedding_provider", mode="before"
+        "log_level",
+        "log_format",
+        "fusion",
+        "locale",
+        "embedding_provider",
+        "next_embedding_provider",
+        "llm_provider",
+        mode="before",
     )
     @classmethod
     def _in_lower_case(cls, value: object) -> object:
@@ -276,6 +296,20 @@ class Settings(BaseSettings):
         given = (value, *(info.data.get(name) for name in ("openai_api_key", "next_openai_base_url", "openai_base_url")))
         if info.data.get("next_embedding_provider") == "openai" and not any(given):
             raise ValueError("is needed for CB_NEXT_EMBEDDING_PROVIDER=openai; or set CB_NEXT_OPENAI_BASE_URL to your own server")
+        return value
+
+    @field_validator("llm_provider")
+    @classmethod
+    def _has_a_key(cls, value: str, info: ValidationInfo) -> str:
+        if value == "openai" and not any(info.data.get(name, "unknown") for name in ("openai_api_key", "openai_base_url")):
+            raise ValueError("openai needs CB_OPENAI_API_KEY; or set CB_OPENAI_BASE_URL to your own server")
+        return value
+
+    @field_validator("llm_model")
+    @classmethod
+    def _is_named(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("llm_provider") == "openai":
+            raise ValueError("is needed for CB_LLM_PROVIDER=openai: the name of a chat model of that server")
         return value
 
     @field_validator("embedding_model", "embedding_dimensions", "next_embedding_model", "next_embedding_dimensions")

@@ -11,14 +11,15 @@ from time import perf_counter
 from app.config import Settings, unknown_variables
 from app.findings import Finding, counted, fail, ok, warn
 from app.opening import database_url
-from app.providers.factory import make_embedder, make_next_embedder
+from app.providers.factory import make_chat, make_embedder, make_next_embedder
 from app.upkeep import STALE_SECONDS, upkeep_findings
 from retrieval.diagnosis import BaseState, Extension, ServerState, examine
 from retrieval.errors import ContextQLError
-from retrieval.ports import Embedder
+from retrieval.ports import ChatModel, Embedder, Message
 from retrieval.tuning import Tuning
 
 OLD_QUEUE_SECONDS = 600
+CHAT_SECONDS = 12.0
 EXACT_MOST = Tuning().exact_most
 BUILT_BY_WORKERS = ("fragment_vector_near", "fragment_vector_next_near")
 """Invalid while they are being built; `vector index` speaks of them."""
@@ -28,14 +29,15 @@ FILES_OF_ITS_OWN = ("*.token", "postgres/cluster")
 async def examine_all(settings: Settings) -> list[Finding]:
     """Everything that can be looked at without changing it; what cannot be reached is one finding."""
     findings = [*settings_findings(), *(folder_findings(settings.data_dir) if settings.database_url is None else ())]
-    embedder, following = make_embedder(settings), make_next_embedder(settings)
+    embedder, following, chat = make_embedder(settings), make_next_embedder(settings), make_chat(settings)
     try:
         findings += await database_findings(settings, embedder, following)
         findings.append(await provider_finding(embedder))
         if following is not None:
             findings.append(await provider_finding(following, "next embedding provider"))
+        findings.append(await chat_finding(chat))
     finally:
-        for one in (embedder, following):
+        for one in (embedder, following, chat):
             if one is not None:
                 await one.close()
     return findings
@@ -210,3 +212,17 @@ async def provider_finding(embedder: Embedder | None, name: str = "embedding pro
         advice = "Check CB_EMBEDDING_PROVIDER, CB_OPENAI_BASE_URL and the key; search by words goes on."
         return fail(name, error.message, advice)
     return ok(name, f"{embedder.model}, a question in {(perf_counter() - started) * 1_000:.0f} ms")
+
+
+async def chat_finding(chat: ChatModel | None) -> Finding:
+    """Whether the chat model answers now, and how fast."""
+    name = "chat provider"
+    if chat is None:
+        return ok(name, "echo: the context itself is shown in place of an answer")
+    started = perf_counter()
+    try:
+        await chat.complete([Message("user", "Answer with one word: ready.")], temperature=0, seconds=CHAT_SECONDS)
+    except ContextQLError as error:
+        advice = "Check CB_LLM_MODEL, CB_OPENAI_BASE_URL and the key; search goes on without answers."
+        return fail(name, error.message, advice)
+    return ok(name, f"{chat.model}, a word in {(perf_counter() - started) * 1_000:.0f} ms")

@@ -10,7 +10,7 @@ import structlog
 
 from app.config import Settings
 from app.embedded import EmbeddedDatabase, embedded_database_url
-from app.providers.factory import make_embedder, make_next_embedder
+from app.providers.factory import make_chat, make_embedder, make_next_embedder
 from app.providers.tokenizer import make_tokenizer
 from retrieval.database import Database
 from retrieval.errors import DatabaseUnavailable
@@ -44,6 +44,8 @@ def tuning_of(settings: Settings) -> Tuning:
         context_max_depth=settings.context_max_depth,
         context_max_nodes=settings.context_max_nodes,
         context_max_edges=settings.context_max_edges,
+        chat_calls=settings.llm_concurrency,
+        chat_calls_of_one=settings.llm_concurrency_per_principal,
         trace_days=settings.trace_ttl_days,
     )
 
@@ -88,6 +90,9 @@ async def open_store(settings: Settings, observer: Observer | None = None) -> As
         following = make_next_embedder(settings)
         if following is not None:
             stack.push_async_callback(following.close)
+        chat = make_chat(settings)
+        if chat is not None:
+            stack.push_async_callback(chat.close)
         base = await prepare(
             direct,
             search_config=settings.fts_config,
@@ -100,4 +105,4 @@ async def open_store(settings: Settings, observer: Observer | None = None) -> As
         stack.push_async_callback(database.close)
         tuning = tuning_of(settings)
         vectors = QuestionVectors(tuning.question_vectors)
-        yield Store(database, base, tuning, embedder, observer or Unobserved(), vectors, following, tokenizer)
+        yield Store(database, base, tuning, embedder, observer or Unobserved(), vectors, following, tokenizer, chat)

@@ -62,7 +62,7 @@ def test_a_database_that_is_away(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert ended.code == 1
     assert line(ended, "database")[0] == "FAIL"
     assert "CB_DATABASE_URL" in (line(ended, "database")[2] or "")
-    assert ended.sentence == "1 of 3 checks failed."
+    assert ended.sentence == "1 of 4 checks failed."
 
 
 def test_a_database_that_was_never_set_up(run: Run, monkeypatch: pytest.MonkeyPatch, database_url: str) -> None:
