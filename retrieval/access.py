@@ -34,6 +34,7 @@ class Access:
     """What binds every read: the first three parameters of each statement, and the epoch they hold for."""
 
     spaces: tuple[int, ...]
+    """In order, as all of these: PostgreSQL sorts a list anew for each look-up that compares with it."""
     acls: tuple[int, ...]
     whole: tuple[int, ...]
     epoch: int
@@ -42,7 +43,7 @@ class Access:
 
     def narrowed(self, spaces: Iterable[int]) -> Access:
         """The same rights over fewer namespaces."""
-        asked = tuple(spaces)
+        asked = tuple(sorted(spaces))
         if asked == self.spaces:
             return self
         kept = set(self.spaces).intersection(asked)

@@ -71,9 +71,9 @@ class Rights:
             groups=tuple(row["groups"]),
             spaces=spaces,
             access=Access(
-                spaces=tuple(space.ns for space in spaces),
-                acls=tuple(row["acls"]),
-                whole=tuple(space.ns for space in spaces if space.is_whole),
+                spaces=tuple(sorted(space.ns for space in spaces)),
+                acls=tuple(sorted(row["acls"])),
+                whole=tuple(sorted(space.ns for space in spaces if space.is_whole)),
                 epoch=row["epoch"],
                 fragments=tuple(zip(row["counted"], row["fragments"], strict=True)),
             ),
