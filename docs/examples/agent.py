@@ -7,7 +7,7 @@ import httpx
 
 SERVER = os.environ.get("CONTEXTQL_URL", "http://127.0.0.1:8000")
 TOKEN = os.environ.get("CONTEXTQL_TOKEN")  # `make demo` lets this machine in without one
-SECONDS = 2.0
+SECONDS = float(os.environ.get("CONTEXTQL_SECONDS", "2"))
 
 TASK = "Callers get ERR_PAY_TIMEOUT from POST /api/v1/payments, see PAY-101: who works on it, and what do we tell them?"
 OWN = {"task": TASK, "role": "on duty"}

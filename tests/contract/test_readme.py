@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import re
+import runpy
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +77,7 @@ async def test_every_runnable_document_gives_what_it_is_for(base_url: str) -> No
 
 
 EMPTY_HERE = {"isEmpty", "message", "code", "degraded", "ordinal", "rank", "start", "hasNextPage", "heading", "pendingEmbeddings",
-              "additionalProperties"}  # fmt: skip
+              "additionalProperties", "conflict"}  # fmt: skip
 """Fields that may be empty, false or 0 in these examples."""
 
 
@@ -107,12 +113,8 @@ async def test_the_reader_of_the_demo_finds_no_english_namespace(base_url: str) 
     assert answer == shown
 
 
-def recalled() -> Callable[..., Awaitable[str]]:
-    """The function of the agent's example."""
-    names: dict[str, Any] = {}
-    exec(compile(next(code for code in PYTHON if "async def recalled" in code), "README.md", "exec"), names)
-    function: Callable[..., Awaitable[str]] = names["recalled"]
-    return function
+AGENT = Path(__file__).parents[2] / "docs" / "examples" / "agent.py"
+OWN = {"role": "on duty"}
 
 
 @pytest.mark.parametrize("code", PYTHON)
@@ -120,9 +122,52 @@ def test_every_python_example_compiles(code: str) -> None:
     compile(code, "README.md", "exec")
 
 
-async def test_the_agent_gets_context_from_the_server(base_url: str) -> None:
+def test_the_agent_of_the_readme_is_a_part_of_the_program() -> None:
+    (code,) = [code for code in PYTHON if "prompt_for" in code]
+    assert code in AGENT.read_text(encoding="utf-8")
+
+
+async def run_agent(server: str) -> str:
+    """What the program prints when it runs against a server."""
+    variables = {"PATH": os.environ["PATH"], "CONTEXTQL_URL": server, "CONTEXTQL_SECONDS": "60"}
+    process = await asyncio.create_subprocess_exec(sys.executable, AGENT, stdout=PIPE, stderr=PIPE, env=variables)
+    out, err = await process.communicate()
+    assert (process.returncode, err) == (0, b"")
+    return out.decode()
+
+
+async def test_the_agent_gets_a_pack_and_learns_why_a_document_is_not_in_it(base_url: str) -> None:
     async with demo(base_url) as (store, _), served(store, local_admin=True) as client:
-        assert "[tutorial/request-files.md]" in await recalled()(client, "Как загрузить файл?", seconds=30)
+        store.tuning = replace(store.tuning, trace_seconds=20.0)
+        out = await run_agent(str(client.base_url))
+    *items, dropped, used, why, prompt = out.splitlines()
+    assert len(items) == 2
+    for line in items:
+        score, terms = re.fullmatch(r".+: (0\.\d{4}) = ((?:[A-Z_]+ 0\.\d{4}(?: \+ )?)+)", line).groups()  # type: ignore[union-attr]
+        assert sum(float(term.split()[1]) for term in terms.split(" + ")) == pytest.approx(float(score), abs=0.0003)
+    assert re.fullmatch(r"Dropped, (OVER_BUDGET|DUPLICATE): [A-Z]+ .+ for \d+ tokens", dropped)
+    assert re.fullmatch(r"\d+ of 500 tokens, \d+ dropped", used)
+    assert re.match(r"runbook/ledger\.md: (OVER_BUDGET|OUTRANKED|NOT_A_CANDIDATE)\. \w.+", why)
+    assert int(prompt.split()[3]) > 500
+    (shown,) = [code for _, code in blocks(README, "console") if "agent.py" in code]
+    assert [shape_of(line) for line in shown.splitlines()[1:]] == [shape_of(line) for line in out.splitlines()]
+
+
+def shape_of(line: str) -> str:
+    """What kind of line the program printed."""
+    return next(kind for kind in (" = ", "Dropped, ", " tokens, ", ".md: ", "The prompt has ") if kind in line)
+
+
+async def test_the_program_ends_well_when_nobody_listens() -> None:
+    first, last = (await run_agent("http://127.0.0.1:1")).splitlines()
+    assert first == "No pack in time; going on with what the agent knows itself."
+    assert last.startswith("The prompt has ")
+
+
+async def prompted(client: httpx.AsyncClient, seconds: float = 30.0) -> str:
+    """What the agent puts into its prompt."""
+    prompt: str = await runpy.run_path(str(AGENT))["prompt_for"]("anything", OWN, client, seconds=seconds)
+    return prompt
 
 
 @pytest.mark.parametrize("pause", [30.0, 0.02], ids=["silent", "dripping"])
@@ -139,28 +184,36 @@ async def test_the_agent_goes_on_in_time_when_the_server_is_late(pause: float) -
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        started = asyncio.get_running_loop().time()
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-            assert await recalled()(client, "anything", seconds=0.3) == ""
-        assert asyncio.get_running_loop().time() - started < 2
+            async with asyncio.timeout(10):  # the pause is 30 s, and all drops would take half an hour
+                assert await prompted(client, seconds=0.3) == str(OWN)
         server.close()
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        (200, '{"data": {"recall": null}, "errors": [{"message": "late"}]}'),
+        (200, '{"data": {"contextPack": null}, "errors": [{"message": "late"}]}'),
+        (200, '{"data": {"contextPack": {"text": null}}, "errors": [{"message": "late"}]}'),
         (401, '{"errors": [{"message": "no"}]}'),
         (502, "<html>bad gateway</html>"),
         (200, "[]"),
     ],
 )
-async def test_the_agent_goes_on_when_the_answer_holds_no_context(reply: tuple[int, str]) -> None:
+async def test_the_agent_goes_on_when_the_answer_holds_no_pack(reply: tuple[int, str]) -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(reply[0], text=reply[1]))
     async with httpx.AsyncClient(base_url="http://127.0.0.1:1", transport=transport) as client:
-        assert await recalled()(client, "anything") == ""
+        assert await prompted(client) == str(OWN)
 
 
-async def test_the_agent_goes_on_when_nobody_listens() -> None:
-    async with httpx.AsyncClient(base_url="http://127.0.0.1:1") as client:
-        assert await recalled()(client, "anything") == ""
+async def test_the_agent_keeps_its_pack_when_the_trace_is_late() -> None:
+    pack = {"text": "# Facts", "sections": [], "traceId": "ctx-1", "budget": {"usedTokens": 1, "maxTokens": 9, "dropped": []}}
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        if b"contextPack" not in request.content:
+            await asyncio.sleep(30)
+        return httpx.Response(200, json={"data": {"contextPack": pack}})
+
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:1", transport=httpx.MockTransport(answer)) as client:
+        async with asyncio.timeout(10):
+            assert await prompted(client, seconds=0.3) == "# Facts"
