@@ -96,6 +96,7 @@ def test_it_prints_three_things_to_try_and_a_token_that_only_its_owner_can_read(
     body = demo.text.partition(" -d '")[2].partition("'\n")[0]
     assert demo.ask(json.loads(body)["query"], token).json()["errors"][0]["extensions"] == {"code": "NAMESPACE_NOT_FOUND"}
     assert 'ask "Как загрузить файл?"' in demo.text
+    assert 'pack "Why do callers get ERR_PAY_TIMEOUT?"' in demo.text
     assert "curl -s" in demo.text
     assert f"The token of reader-ru is {token}" in demo.text
     assert stat.S_IMODE((data_dir / "reader-ru.token").stat().st_mode) == 0o600
