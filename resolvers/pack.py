@@ -29,6 +29,7 @@ async def sections(root: Compilation, kinds: Collection[str] | None) -> list[Sec
 async def provenance(root: PackItem, info: Info) -> list[Step]:
     """The chain of what the item is; an entity has those of the facts that led to it too."""
     catalogue = await info.context.catalogue()
+    await root.run.grounds
     if root.fragment is not None:
         return await of_fragment(catalogue, root.fragment)
     if root.fact is not None:

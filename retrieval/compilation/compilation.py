@@ -151,6 +151,16 @@ class Compilation:
         """The helpers that did not help."""
         return (await self.ranked).degraded
 
+    @stage
+    async def grounds(self) -> None:
+        """Load what the chains of all items rest on, each kind at once: then no chain needs a statement of its own."""
+        items, catalogue = await self.items, await self.session.catalogue()
+        ways = await asyncio.gather(*(self.ways((one.ns, one.entity_id)) for item in items if (one := item.entity)))
+        facts = [*(item.fact for item in items if item.fact is not None), *(fact for some in ways for fact in some)]
+        stated = await self._places(facts)
+        entities = [one for some in (*map(rests_on, items), *stated.values()) for one in some]
+        await catalogue.sources.many((one.ns, one.entity_id) for one in entities)
+
     async def ways(self, node: Node) -> list[Fact]:
         """The facts that led the walk to an entity, then those that led to the entities before it, each once."""
         catalogue, ranked = await self.session.catalogue(), await self.ranked

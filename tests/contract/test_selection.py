@@ -160,7 +160,7 @@ COSTS = {
     "ContextPack.conflicts": PACKED,
     "ContextPack.sources": [*PACKED, "fact_places", "entities_by_id"],
     "ContextPack.degraded": RANKED,
-    "PackItem.provenance": ["facts_by_row", *["fact_places"] * 2, "entities_by_id", *["sources"] * 4],
+    "PackItem.provenance": ["facts_by_row", "fact_places", "entities_by_id", "sources"],
     "FragmentHit.highlights": ["highlights"],
     "Fragment.provenance": ["sources"],
     "SourceCard.source": ["sources"],
