@@ -184,7 +184,7 @@ async def test_the_agent_goes_on_in_time_when_the_server_is_late(pause: float) -
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=None) as client:
             async with asyncio.timeout(10):  # the pause is 30 s, and all drops would take half an hour
                 assert await prompted(client, seconds=0.3) == str(OWN)
         server.close()
