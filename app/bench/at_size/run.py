@@ -9,15 +9,18 @@ from app.bench.adaptive import adaptive_fusion
 from app.bench.at_size.growth import growth_of_hits
 from app.bench.at_size.nearest import nearest_under_rights
 from app.bench.at_size.noisy import noisy_questions
+from app.bench.at_size.packing import packs_of_hits
 from app.bench.at_size.revoking import revoking_half
 from app.bench.at_size.world import SizedWorld, Sizes, empty_database, kept_world
 from app.bench.line import Line
+from app.bench.pack_evidence import evidence_of_packs
 
 MEASUREMENTS: tuple[Callable[[SizedWorld], AsyncIterator[Line]], ...] = (
     nearest_under_rights,
     noisy_questions,
     growth_of_hits,
     revoking_half,
+    packs_of_hits,
 )
 """Each gives its lines as they come; another promise is another file and a line here."""
 
@@ -29,6 +32,7 @@ async def at_size(folder: Path, sizes: Sizes, say: Callable[[str], None]) -> Asy
             say(measure.__name__.replace("_", " "))
             async for line in measure(world):
                 yield line
-        say("adaptive fusion")
-        async for line in adaptive_fusion(empty_database(world.embedded), say):
-            yield line
+        for over_sets in (adaptive_fusion, evidence_of_packs):
+            say(over_sets.__name__.replace("_", " "))
+            async for line in over_sets(empty_database(world.embedded), say):
+                yield line
