@@ -1,0 +1,177 @@
+"""Reads a model's words piece by piece and keeps of its citations `[n]` those that point to something that it was given."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from retrieval.tuning import CITATIONS_MOST, HELD_CHARACTERS
+
+_NUMBERS = re.compile(r"[0-9]+")
+_MARKER = re.compile(r"\[ *[0-9]+(?: *[,;] *[0-9]+)* *")
+_INSIDE = frozenset("0123456789,; ")
+_OPEN_TAIL = re.compile(r"\[[0-9,; ]*[0-9][0-9,; ]*\Z")
+_FENCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A citation that was kept: the number that it names, and where it stands in the text, in UTF-16 code units."""
+
+    number: int
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """How it stands in the text."""
+        return f"[{self.number}]"
+
+
+class MarkedText:
+    """Text in, final text out, the same however the text is cut into pieces; `marks` and `removed` say what became of citations.
+
+    A citation is `[1]` or `[1, 2]`, which comes out as `[1][2]`; numbers run from 1 to `known`. One that points to nothing is
+    left out with the space before it. What stands in code is left alone: between backticks on one line, or in a fence.
+    """
+
+    def __init__(self, known: int) -> None:
+        self.marks: list[Mark] = []
+        self.removed = 0
+        self._known = known
+        self._code = _Code()
+        self._open: list[str] = []  # citations that have begun, one inside the other
+        self._gap = ""  # a space that goes with the citation after it, if that goes
+        self._half = ""  # of a character of two code units
+        self._units = 0
+        self._recent = ""
+        self._ready: list[str] = []
+
+    def feed(self, piece: str) -> str:
+        """What is final now; at most 64 characters are held back, while a citation may be open."""
+        for character in self._whole(piece):
+            self._take(character)
+        return self._given()
+
+    def finish(self) -> str:
+        """What was held back at the end."""
+        if self._half:
+            self._half = ""
+            self._take("�")
+        self._let_go()
+        return self._given()
+
+    def _whole(self, piece: str) -> str:
+        """The piece in whole characters: halves of one are put together, and one without its other half is replaced."""
+        if piece.isascii() and not self._half:
+            return piece
+        piece, self._half = self._half + piece, ""
+        if piece and "\ud800" <= piece[-1] <= "\udbff":
+            piece, self._half = piece[:-1], piece[-1]
+        return piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+    def _given(self) -> str:
+        text = "".join(self._ready)
+        self._ready.clear()
+        return text
+
+    def _take(self, character: str) -> None:
+        if self._code.takes(character):
+            self._let_go()
+            self._say(character)
+        elif character == "[":
+            self._open.append(character)
+            self._bound()
+        elif self._open and character in _INSIDE:
+            self._open[-1] += character
+            self._bound()
+        elif self._open and character == "]":
+            self._close()
+        else:
+            self._let_go()
+            self._plain(character)
+
+    def _plain(self, character: str) -> None:
+        if character == " ":
+            self._gap = character
+        elif character == "]" and _OPEN_TAIL.search(self._recent):
+            self.removed += 1  # it would close a citation that was too long to be held, and that nobody checked
+        else:
+            self._say(character)
+
+    def _bound(self) -> None:
+        if len(self._gap) + sum(map(len, self._open)) >= HELD_CHARACTERS:
+            self._let_go()
+
+    def _close(self) -> None:
+        """The innermost citation has ended: keep what it points to, or go on as if it had not been there."""
+        found = self._open.pop()
+        if _MARKER.fullmatch(found) is None:
+            self._open.append(found + "]")
+            self._let_go()
+            return
+        numbers = [int(number) for number in _NUMBERS.findall(found)]
+        kept = [number for number in numbers if 1 <= number <= self._known][: CITATIONS_MOST - len(self.marks)]
+        self.removed += len(numbers) - len(kept)
+        if kept:
+            self._let_go()
+            for number in kept:
+                start = self._units
+                self._say(f"[{number}]")
+                self.marks.append(Mark(number, start, self._units))
+        elif not self._open:
+            self._gap = ""
+
+    def _let_go(self) -> None:
+        """What was held back is text like any other."""
+        held, self._gap, self._open = self._gap + "".join(self._open), "", []
+        if held:
+            self._say(held)
+
+    def _say(self, text: str) -> None:
+        self._ready.append(text)
+        self._units += len(text) + sum(character > "\uffff" for character in text)
+        self._recent = (self._recent + text)[-HELD_CHARACTERS:]
+
+
+class _Code:
+    """Whether a character belongs to code, decided as it comes: backticks open it until their like or the end of the line."""
+
+    def __init__(self) -> None:
+        self._fence = ""
+        self._inline = 0
+        self._run = ""
+        self._run_begins_line = False
+        self._line = ""  # what the line has so far, while that may still begin a fence
+
+    def takes(self, character: str) -> bool:
+        """Take the next character; true when nothing in it is a citation."""
+        may_begin = not self._line.strip(" ") and len(self._line) <= _FENCE
+        is_fence = character == "~" and (may_begin or self._run.startswith("~"))
+        if character == "`" or is_fence:
+            if not self._run.startswith(character):
+                self._end_run()
+                self._run_begins_line = may_begin
+            self._run += character
+            self._line += character if len(self._line) <= _FENCE else ""
+            return True
+        self._end_run()
+        if character == "\n":
+            self._inline, self._line = 0, ""
+        elif len(self._line) <= _FENCE:
+            self._line += character
+        return bool(self._fence or self._inline)
+
+    def _end_run(self) -> None:
+        run, self._run = self._run, ""
+        if not run:
+            return
+        if self._fence:
+            if self._run_begins_line and run[0] == self._fence[0] and len(run) >= len(self._fence):
+                self._fence = ""
+        elif self._inline:
+            self._inline = 0 if run[0] == "`" and len(run) == self._inline else self._inline
+        elif self._run_begins_line and len(run) >= _FENCE:
+            self._fence = run
+        elif run[0] == "`":
+            self._inline = len(run)
