@@ -21,7 +21,7 @@ STRATEGIES = {
     "BRIEFING": ("FACTS", "GRAPH", "RECENT"),
 }  # fmt: skip
 SECTIONS = ("CURRENT", "RELEVANT_FACTS", "EPISODES", "DOCUMENTS", "RELATED_ENTITIES", "RECENT_OBSERVATIONS")
-RANK_CONSTANT, DEPTH, NODES, EDGES, TOKENS = 60, 2, 40, 400, 8_000
+RANK_CONSTANT, EDGES, TOKENS = 60, 400, 8_000
 Thing = Fragment | Fact | Entity
 Places = list[tuple[float, Thing]]
 """A list of a channel, best first: raw score and item."""
@@ -110,6 +110,7 @@ class Pack:
         strategy: str = "HYBRID", asOf: str | None = None, knownAt: str | None = None, k: int = 8, locale: str = "AUTO",
     ) -> None:  # fmt: skip
         self.view, self.question, self.k, self.strategy, self.language = view, question, k, strategy, locale
+        self.depth, self.nodes = view.world.reach
         self.pool = min(400, max(20, k * max(2, len(set(namespaces or ())))))
         meant = f"{subject['type']}:{subject['id']}" if subject else None
         self.requested = {*(relevanceScopes or ()), *([meant] if meant else ())}
@@ -174,12 +175,12 @@ class Pack:
 
     def walked(self, begin: set[Entity], hops: int) -> list[Neighbour]:
         edges = [fact for fact in self.standing if fact.object is not None]
-        return around(begin, edges, hops, "BOTH", NODES).entities
+        return around(begin, edges, hops, "BOTH", self.nodes).entities
 
     @cached_property
     def around(self) -> list[Neighbour]:
         """All that the walk of the graph finds."""
-        return self.walked(self.anchors | {one.entity for one in self.text_hits}, DEPTH) if "GRAPH" in self.channels else []
+        return self.walked(self.anchors | {one.entity for one in self.text_hits}, self.depth) if "GRAPH" in self.channels else []
 
     @property
     def graph(self) -> Places:
@@ -196,7 +197,7 @@ class Pack:
     @property
     def facts(self) -> Places:
         distances = dict.fromkeys(self.anchors, 0)
-        distances |= {one.entity: one.hops for one in self.walked(self.anchors, DEPTH - 1)}
+        distances |= {one.entity: one.hops for one in self.walked(self.anchors, self.depth - 1)}
         found = []
         for fact in (one for one in self.standing if self.passes(one)):
             near = [distances[end] for end in (fact.subject, fact.object) if end in distances]

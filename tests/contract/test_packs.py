@@ -9,12 +9,12 @@ import pytest
 
 from tests.contract.asking import some_words
 from tests.contract.oracle import View
-from tests.contract.pack_asking import startable
+from tests.contract.pack_asking import pack_arguments, startable, wide_arguments
 from tests.contract.pack_checking import Seen, ask_packs, ask_why, rows_of
 from tests.contract.pack_why import OUTCOMES
 from tests.fixtures.bases import Bases
 from tests.fixtures.random_world import Size, random_world
-from tests.fixtures.world import opened, store_world
+from tests.fixtures.world import opened, store_world, tuned
 
 SEEDS, MANY_SEEDS, PACKS, WHYS = range(400, 405), range(4_000, 4_050), 100, 10
 SIZES = (Size(), Size(entities=25, facts=3))
@@ -56,6 +56,19 @@ async def test_five_hundred_random_packs_are_what_a_slow_compiler_makes_of_them(
     others = [f"{kind} None" for kind in ("IDENTIFIER", "RELEVANCE_SCOPE", "IN_FORCE", "EVIDENCE", "FRESHNESS")]
     assert min(counts[name] for name in (*ranks, *others)) > 5, counts
     assert counts["BAD_INPUT"] > 5, counts
+
+
+@pytest.mark.parametrize("reach", [(1, 40), (2, 3), (2, 1)])
+async def test_packs_that_walk_less_far_or_read_facts_in_order_are_the_same_as_slow_ones(
+    bases: Bases, reach: tuple[int, int]
+) -> None:
+    url, world = bases.new(), random_world(420, SIZES[1])
+    world.reach = reach
+    await store_world(url, world)
+    tuning = tuned(context_max_depth=reach[0], context_max_nodes=reach[1], facts_in_order_from=1)
+    async with opened(url, tuning=tuning) as store:
+        for arguments in (wide_arguments, pack_arguments):
+            assert await ask_packs(store, world, 420, 24, Seen(), arguments) == []
 
 
 async def test_why_tells_of_every_row_what_the_slow_compiler_did_with_it(bases: Bases) -> None:

@@ -9,7 +9,7 @@ from tests.contract.opaque import ANYTHING, OPAQUE, Page
 from tests.contract.oracle import View
 from tests.contract.pack_fields import shown
 from tests.contract.pack_why import NOT_FOUND, Decision, why, why_entity
-from tests.contract.packs import EDGES, NODES, WEIGHTS, Item, Pack, Thing, entity_of, id_of
+from tests.contract.packs import EDGES, WEIGHTS, Item, Pack, Thing, entity_of, id_of
 from tests.fixtures.random_world import Fact
 
 
@@ -19,7 +19,7 @@ def outcome_of(pack: Pack, item: Item) -> str:
 
 
 def asked_of(pack: Pack, channel: str) -> int:
-    return {"GRAPH": NODES, "FACTS": min(pack.pool, EDGES)}.get(channel, pack.pool)
+    return {"GRAPH": pack.nodes, "FACTS": min(pack.pool, EDGES)}.get(channel, pack.pool)
 
 
 def returned_by(view: View, pack: Pack, channel: str) -> int:
