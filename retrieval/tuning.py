@@ -82,9 +82,20 @@ class Tuning:
     context_freshness: float = 0.005
     context_freshness_hours: float = 336.0
 
+    # Rerank (spec 5): unless a search says otherwise, entities that are judged, fused fragments among them, characters of each
+    rerank: bool = False
+    rerank_pool: int = 24
+    rerank_found: int = 12
+    rerank_characters: int = 600
+    rerank_seconds: float = 12.0
+
     # Calls to chat models at once (spec 5): in all, of one caller
     chat_calls: int = 32
     chat_calls_of_one: int = 4
+
+    # Answers (spec 5): seconds of a call, characters that are kept of one
+    answer_seconds: float = 25.0
+    answer_characters: int = 50_000
 
     # Traces (spec 8, 13): days that they are kept; seconds that one may take to be stored once the rest of an answer is there
     trace_days: int = 30
@@ -114,6 +125,13 @@ class Tuning:
     # Memory of question vectors, entries a process
     question_vectors: int = 4_096
 
+
+# Answers (spec 5): characters held back at most while a citation may be open, citations that are kept of one answer, temperature
+# of a model, and the share of a request's time that it may wait for one
+HELD_CHARACTERS = 64
+CITATIONS_MOST = 500
+ANSWER_TEMPERATURE = 0.1
+ANSWER_TIME_SHARE = 0.75
 
 # Identifiers (spec 3): the longest run of letters that is judged, in characters, and how many are kept of one text
 IDENTIFIER_LENGTH = 200

@@ -1,0 +1,86 @@
+"""An answer as it is written: what is found first, then its text in pieces, then the whole; rights are looked at before each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from retrieval.answering.answer import Answer, answer_of
+from retrieval.errors import Forbidden
+from retrieval.records import Entity
+from retrieval.stage import both
+
+if TYPE_CHECKING:
+    from retrieval.search import FragmentHit, Search
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the answer will rest on."""
+
+    hits: Sequence[FragmentHit]
+    sources: Sequence[Entity]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The next piece of the text, which is final."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The whole answer; its text is that of all pieces."""
+
+    answer: Answer
+
+
+Event = Found | Delta | Done
+
+
+async def answer_events(run: Search) -> AsyncGenerator[Event]:
+    """The events of one answer; closing the generator ends the call of the model.
+
+    What is written while nobody takes it becomes one piece, so a slow reader holds neither the model nor more than one answer.
+    """
+    hits, sources = await both(run.hits, run.sources)
+    yield Found(hits, sources)
+    waiting: list[str] = []
+    heard = asyncio.Event()
+
+    def say(text: str) -> None:
+        waiting.append(text)
+        heard.set()
+
+    writing = run.work.start(answer_of(run, say))
+    writing.add_done_callback(lambda _: heard.set())
+    try:
+        while waiting or not writing.done():
+            await heard.wait()
+            heard.clear()
+            if waiting:
+                await check_open(run)
+                text = "".join(waiting)
+                waiting.clear()
+                yield Delta(text)
+        answer = await writing
+        await check_open(run)
+        yield Done(answer)
+    finally:
+        writing.cancel()
+        await asyncio.wait({writing})
+
+
+async def check_open(run: Search) -> None:
+    """Raise when the caller may no longer read what the answer rests on, or is no longer known."""
+    async with run.session.again() as session:
+        caller = await session.caller
+        if caller.access.epoch == (await run.session.caller).access.epoch:
+            return
+        await session.spaces(run.question.namespaces)
+        ids = [(entity.ns, entity.entity_id) for entity in await run.sources]
+        if None in await (await session.catalogue()).entities.many(ids):
+            raise Forbidden("Something that this answer rests on is no longer open to you; ask again.")
