@@ -46,8 +46,8 @@ def text_of_fact(fact: Fact, subject: Entity, object: Entity | None) -> ItemText
     parts = _Parts()
     predicate = parts.line(fact.predicate)
     end = parts.line(value_text(fact.value) if object is None else name_of(object))
-    text = f"{parts.line(name_of(subject))} {predicate} {end} ({instant_text(fact.valid_from)} – {instant_text(fact.valid_to)})"
-    return ItemText(predicate, text, fact.namespace, None, parts.changed)
+    said = f"{parts.line(name_of(subject))} {predicate} {end} ({instant_text(fact.valid_from)} – {instant_text(fact.valid_to)})"
+    return ItemText(predicate, parts.joined(said), fact.namespace, None, parts.changed)
 
 
 def text_of_entity(entity: Entity, attributes: Mapping[str, Any]) -> ItemText:
@@ -58,7 +58,7 @@ def text_of_entity(entity: Entity, attributes: Mapping[str, Any]) -> ItemText:
     if entity.status:
         head += f" status={parts.line(entity.status)}"
     lines = [f"{parts.line(name)}: {parts.line(value_text(value))}" for name, value in sorted(attributes.items())]
-    return ItemText(title, "\n".join([head, *lines]), entity.namespace, path_of(entity), parts.changed)
+    return ItemText(title, parts.joined("\n".join([head, *lines])), entity.namespace, path_of(entity), parts.changed)
 
 
 def current_of(state: str, budget: int, tokenizer: Tokenizer) -> Current:
@@ -133,12 +133,20 @@ def instant_text(instant: datetime | None) -> str:
 
 
 class _Parts:
-    """Makes parts of a text safe, and remembers whether any of them was not."""
+    """Makes parts of a text safe, then the text that they make, and remembers whether any of it was not.
+
+    Parts that are safe alone may not be so together: an attribute `system`, a key `/INST` in brackets.
+    """
 
     def __init__(self) -> None:
         self.changed = False
 
     def line(self, stored: str) -> str:
-        safe = neutralize_line(stored)
-        self.changed = self.changed or safe != stored
+        return self._noted(neutralize_line(stored), stored)
+
+    def joined(self, parts: str) -> str:
+        return self._noted(neutralize(parts), parts)
+
+    def _noted(self, safe: str, before: str) -> str:
+        self.changed = self.changed or safe != before
         return safe
