@@ -33,6 +33,9 @@ class SignalKind(Enum):
     IN_FORCE = strawberry.enum_value("IN_FORCE", description="The fact has no end.")
     EVIDENCE = strawberry.enum_value("EVIDENCE", description="How well the fact is supported: weight × 3, 2 or 1.")
     FRESHNESS = strawberry.enum_value("FRESHNESS", description="Its age in whole hours: weight × 0.5 ** (hours / 336).")
+    RERANK = strawberry.enum_value(
+        "RERANK", description="What a chat model made of it, 0 to 1; it orders the hits and adds nothing."
+    )
 
 
 @strawberry.enum(description="How lists become one.")
@@ -204,3 +207,13 @@ class DropReason(Enum):
     DUPLICATE = strawberry.enum_value(
         "DUPLICATE", description="The pack has the same text, or has a fragment of the entity, which says more."
     )
+
+
+@strawberry.enum(description="What became of an answer.")
+class AnswerStatus(Enum):
+    ANSWERED = strawberry.enum_value("ANSWERED", description="The model wrote it to its end.")
+    NOTHING_FOUND = strawberry.enum_value("NOTHING_FOUND", description="Nothing was found, so no model was asked.")
+    ECHO = strawberry.enum_value("ECHO", description="There is no model (CB_LLM_PROVIDER=echo): the text is the context.")
+    REFUSED = strawberry.enum_value("REFUSED", description="The model, or a filter before it, would not answer.")
+    TRUNCATED = strawberry.enum_value("TRUNCATED", description="The text ends early: too long, broken off, or out of time.")
+    UNAVAILABLE = strawberry.enum_value("UNAVAILABLE", description="The model gave no text: it failed, was late, or had no room.")
