@@ -90,6 +90,29 @@ class Settings(BaseSettings):
         default=(), description="Origins whose pages may call the server, separated by commas; `*` for every one."
     )
 
+    llm_provider: Literal["echo", "openai"] = Field(
+        default="echo",
+        description="Who answers: `echo`, nobody, the context itself is shown; `openai`, a chat model behind any server that "
+        "speaks OpenAI's protocol.",
+    )
+    llm_model: str | None = Field(
+        default=None, min_length=1, max_length=200, description="The chat model, with `openai`, which needs it."
+    )
+    rerank_enabled: bool = Field(default=False, description="Whether a search that does not say is reranked by a chat model.")
+    rerank_pool: int = Field(
+        default=24,
+        ge=1,
+        le=100,
+        description="How many entities a rerank judges; up to 12 of them are those of the first fragments.",
+    )
+    rerank_model: str | None = Field(
+        default=None, min_length=1, max_length=200, description="The chat model that reranks; left out: CB_LLM_MODEL."
+    )
+    llm_concurrency: Count = Field(
+        default=32, description="Calls to chat models at once, a worker; what is beyond is refused at once."
+    )
+    llm_concurrency_per_principal: Count = Field(default=4, description="How many of them may be of one caller.")
+
     embedding_provider: Literal["local", "openai", "none"] = Field(
         default="local",
         description="Who makes vectors: `local`, a multilingual model inside the package; `openai`, any server that "
@@ -136,19 +159,6 @@ class Settings(BaseSettings):
     )
     next_openai_base_url: str | None = Field(default=None, description="The same as CB_OPENAI_BASE_URL, of that model.")
     next_openai_api_key: SecretStr | None = Field(default=None, description="The same as CB_OPENAI_API_KEY, of that model.")
-
-    llm_provider: Literal["echo", "openai"] = Field(
-        default="echo",
-        description="Who answers: `echo`, nobody, the context itself is shown; `openai`, a chat model behind any server that "
-        "speaks OpenAI's protocol.",
-    )
-    llm_model: str | None = Field(
-        default=None, min_length=1, max_length=200, description="The chat model, with `openai`, which needs it."
-    )
-    llm_concurrency: Count = Field(
-        default=32, description="Calls to chat models at once, a worker; what is beyond is refused at once."
-    )
-    llm_concurrency_per_principal: Count = Field(default=4, description="How many of them may be of one caller.")
 
     fusion: Literal["adaptive", "rrf", "weighted"] = Field(
         default="adaptive", description="How channels are fused when a question does not say."
@@ -282,12 +292,9 @@ class Settings(BaseSettings):
     @field_validator("openai_api_key")
     @classmethod
     def _key_for_openai(cls, value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
-        if (
-            value is None
-            and info.data.get("embedding_provider") == "openai"
-            and info.data.get("openai_base_url", "unknown") is None
-        ):
-            raise ValueError("is needed for CB_EMBEDDING_PROVIDER=openai; or set CB_OPENAI_BASE_URL to your own server")
+        for provider in ("embedding_provider", "llm_provider"):
+            if value is None and info.data.get("openai_base_url", "unknown") is None and info.data.get(provider) == "openai":
+                raise ValueError(f"is needed for {variable_of(provider)}=openai; or set CB_OPENAI_BASE_URL to your own server")
         return value
 
     @field_validator("next_openai_api_key")
@@ -296,13 +303,6 @@ class Settings(BaseSettings):
         given = (value, *(info.data.get(name) for name in ("openai_api_key", "next_openai_base_url", "openai_base_url")))
         if info.data.get("next_embedding_provider") == "openai" and not any(given):
             raise ValueError("is needed for CB_NEXT_EMBEDDING_PROVIDER=openai; or set CB_NEXT_OPENAI_BASE_URL to your own server")
-        return value
-
-    @field_validator("llm_provider")
-    @classmethod
-    def _has_a_key(cls, value: str, info: ValidationInfo) -> str:
-        if value == "openai" and not any(info.data.get(name, "unknown") for name in ("openai_api_key", "openai_base_url")):
-            raise ValueError("openai needs CB_OPENAI_API_KEY; or set CB_OPENAI_BASE_URL to your own server")
         return value
 
     @field_validator("llm_model")

@@ -128,6 +128,15 @@ def test_openai_needs_a_key_or_another_server(mistakes: Mistakes, load: Load) ->
     assert load({"CB_EMBEDDING_PROVIDER": "openai", "CB_OPENAI_API_KEY": "sk-1", "CB_EMBEDDING_MODEL": "m"})
 
 
+def test_a_chat_model_is_named_and_has_a_server_or_a_key(load: Load, mistakes: Mistakes) -> None:
+    assert load({}).llm_provider == "echo"
+    assert [line.partition(":")[0] for line in mistakes(LLM_PROVIDER="openai")] == ["CB_LLM_MODEL", "CB_OPENAI_API_KEY"]
+    assert mistakes(LLM_PROVIDER="openai", OPENAI_API_KEY="sk-1")[0].startswith("CB_LLM_MODEL: ")
+    assert mistakes(LLM_PROVIDER="none")[0].startswith("CB_LLM_PROVIDER: ")
+    for given in ({"CB_OPENAI_API_KEY": "sk-1"}, {"CB_OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}):
+        assert load({"CB_LLM_PROVIDER": "OpenAI", "CB_LLM_MODEL": "m", **given}).llm_model == "m"
+
+
 def test_secrets_are_not_shown(load: Load) -> None:
     shown = repr(load({"CB_OPENAI_API_KEY": "sk-hidden", "CB_DATABASE_URL": "postgresql://u:hidden@h/b"}))
     assert "hidden" not in shown

@@ -43,6 +43,12 @@ def test_what_the_server_imports_is_pinned_without_the_packages_of_the_tests() -
     assert not missing
 
 
+def test_a_command_loads_no_provider_that_it_was_not_told_of() -> None:
+    look = "import sys, app.cli; print('openai' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", look], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "False"
+
+
 def foreign_imports(path: Path) -> set[str]:
     """The packages from outside that a file imports, by the first part of the name."""
     named: set[str] = set()

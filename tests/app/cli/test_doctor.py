@@ -14,7 +14,7 @@ from app.doctor import extension_finding, folder_findings, server_findings
 from app.findings import Level
 from retrieval.diagnosis import Extension, ServerState
 from tests.app.cli.conftest import Ended, Run
-from tests.fixtures.openai_server import OpenAIServer
+from tests.fixtures.openai_server import OpenAIServer, says
 
 Execute = Callable[..., None]
 
@@ -130,6 +130,20 @@ def test_no_provider_at_all(run: Run) -> None:
     ended = run("doctor", "--json")
     assert line(ended, "embedding provider")[0] == "WARN"
     assert ended.code == 0
+
+
+def test_a_chat_model_that_answers_and_one_that_fails(run: Run, provider: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("migrate")
+    assert "echo" in line(run("doctor", "--json"), "chat provider")[1]
+    monkeypatch.setenv("CB_LLM_PROVIDER", "openai")
+    monkeypatch.setenv("CB_LLM_MODEL", "large")
+    level, found, advice = line(run("doctor", "--json"), "chat provider")
+    assert (level, "400" in found) == ("FAIL", True)
+    assert "CB_LLM_MODEL" in (advice or "")
+    provider.mind = says("ready")
+    level, found, _ = line(run("doctor", "--json"), "chat provider")
+    assert level == "OK"
+    assert found.startswith("large, ")
 
 
 def test_another_model_than_that_of_the_base(run: Run, provider: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
