@@ -10,7 +10,7 @@ import structlog
 
 from app.config import Settings
 from app.embedded import EmbeddedDatabase, embedded_database_url
-from app.providers.factory import make_chat, make_embedder, make_next_embedder
+from app.providers.factory import make_chat, make_embedder, make_next_embedder, make_rerank_chat
 from app.providers.tokenizer import make_tokenizer
 from retrieval.database import Database
 from retrieval.errors import DatabaseUnavailable
@@ -44,6 +44,8 @@ def tuning_of(settings: Settings) -> Tuning:
         context_max_depth=settings.context_max_depth,
         context_max_nodes=settings.context_max_nodes,
         context_max_edges=settings.context_max_edges,
+        rerank=settings.rerank_enabled,
+        rerank_pool=settings.rerank_pool,
         chat_calls=settings.llm_concurrency,
         chat_calls_of_one=settings.llm_concurrency_per_principal,
         trace_days=settings.trace_ttl_days,
@@ -93,6 +95,9 @@ async def open_store(settings: Settings, observer: Observer | None = None) -> As
         chat = make_chat(settings)
         if chat is not None:
             stack.push_async_callback(chat.close)
+        judge = make_rerank_chat(settings, chat)
+        if judge is not None and judge is not chat:
+            stack.push_async_callback(judge.close)
         base = await prepare(
             direct,
             search_config=settings.fts_config,
@@ -105,4 +110,4 @@ async def open_store(settings: Settings, observer: Observer | None = None) -> As
         stack.push_async_callback(database.close)
         tuning = tuning_of(settings)
         vectors = QuestionVectors(tuning.question_vectors)
-        yield Store(database, base, tuning, embedder, observer or Unobserved(), vectors, following, tokenizer, chat)
+        yield Store(database, base, tuning, embedder, observer or Unobserved(), vectors, following, tokenizer, chat, judge)

@@ -49,6 +49,9 @@ class Telemetry:
         )
         self._stages = StageTimes()
         self.registry.register(self._stages)
+        self.degraded = Counter(
+            "contextql_degraded", "Searches that went on without a helper", ["part", "code"], registry=self.registry
+        )
         self.in_flight = Gauge("contextql_in_flight", "Operations running now", registry=self.registry)
         self.sockets = Gauge("contextql_sockets", "WebSockets open now", registry=self.registry)
         self.unindexed_vectors = Gauge(

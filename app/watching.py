@@ -22,3 +22,7 @@ class Watching:
     def unindexed(self, vectors: int) -> None:
         """Vectors that are compared one by one for want of an index."""
         self._telemetry.unindexed_vectors.set(vectors)
+
+    def degraded(self, part: str, code: str) -> None:
+        """A helper that did not help a search."""
+        self._telemetry.degraded.labels(part, code).inc()

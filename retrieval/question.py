@@ -103,6 +103,8 @@ class Question:
     weights: tuple[tuple[Primitive, float], ...] = ()
     as_of: datetime | None = None
     locale: Locale = "AUTO"
+    rerank: bool = False
+    """Whether a chat model orders the hits."""
 
     def weight(self, primitive: Primitive) -> float:
         """The caller's weight of a channel; a missing one is 1."""
@@ -123,6 +125,7 @@ def make_question(
     weights: Mapping[Primitive, float] | None = None,
     as_of: datetime | None = None,
     locale: Locale = "AUTO",
+    rerank: bool = False,
 ) -> Question:
     """Check every argument of a search; raises `BadInput` with what to change."""
     method = fusion or FusionMethod(tuning.fusion.upper())
@@ -145,6 +148,7 @@ def make_question(
         weights=tuple(sorted((weights or {}).items(), key=lambda pair: pair[0].value)),
         as_of=None if as_of is None else check_instant("asOf", as_of),
         locale=locale,
+        rerank=rerank,
     )
 
 

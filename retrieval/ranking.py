@@ -29,6 +29,7 @@ class SignalKind(StrEnum):
     IN_FORCE = "IN_FORCE"
     EVIDENCE = "EVIDENCE"
     FRESHNESS = "FRESHNESS"
+    RERANK = "RERANK"
 
 
 # Tuples where one request makes dozens: they are made in a third of the time of a frozen dataclass.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from retrieval.access import Space
+from retrieval.answering.answer import Answer, answer_of
 from retrieval.fusion import evidence_of, fold
 from retrieval.highlights import Highlight, highlights_of
 from retrieval.lists import SEARCHED, TEXT, Lists
@@ -17,7 +18,9 @@ from retrieval.prompt import context_text, language_of
 from retrieval.question import Question
 from retrieval.ranking import Candidate, Ranking, Signal, SignalKind
 from retrieval.records import Entity, Fragment
-from retrieval.stage import Work, both, stage
+from retrieval.reranking.pool import Placed
+from retrieval.reranking.rerank import Rerank
+from retrieval.stage import Work, both, ended, stage
 from retrieval.subgraph import FoundNeighbour, found_neighbours
 from retrieval.text_lists import Degradation
 
@@ -27,26 +30,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FragmentHit:
-    """A fragment that was found, with the terms of its score."""
+    """A fragment that was found, or an entity that a rerank lifted, with the terms of its score."""
 
     run: Search
-    fragment: Fragment
+    entity: Entity
+    fragment: Fragment | None
+    """None for an entity without text that a rerank lifted by its title."""
     score: float
     signals: tuple[Signal, ...]
     matched_identifiers: tuple[str, ...]
-
-    @property
-    def entity(self) -> Entity:
-        """The entity that the fragment belongs to."""
-        return self.fragment.entity
+    rerank_score: float | None = None
 
     @property
     def card(self) -> Entity:
         """What an interface shows as the source."""
-        return self.fragment.entity
+        return self.entity
 
     async def highlights(self) -> list[Highlight]:
         """Where the words of the question stand in title, heading and text."""
+        if self.fragment is None:
+            return []
         return await self.run.marks.one((self.fragment.ns, self.fragment.fragment_id)) or []
 
 
@@ -71,21 +74,23 @@ class Search:
         self.reader = session.reader(spaces)
         self.marks: Loader[tuple[int, int], list[Highlight]] = Loader(session.work, self._marks)
         self.lists = Lists(session, question, self.reader)
+        self.reranking = Rerank(self)
 
     @stage
     async def hits(self) -> list[FragmentHit]:
-        """The best k fragments."""
-        return await self._loaded((await self.lists.fused)[: self.question.k])
+        """The best k fragments, in the order of the rerank if there is one."""
+        await self.lists.fused
+        return await self._loaded((await self.reranking.placed())[: self.question.k])
 
     @stage
     async def vector(self) -> list[FragmentHit]:
         """The best k of the vector list; the score is the raw score."""
-        return await self._loaded(own_list(await self.lists.vector_pool, self.question.k))
+        return await self._loaded([Placed(one) for one in own_list(await self.lists.vector_pool, self.question.k)])
 
     @stage
     async def lexical(self) -> list[FragmentHit]:
         """The best k of the lexical list; the score is the raw score."""
-        return await self._loaded(own_list(await self.lists.lexical_pool, self.question.k))
+        return await self._loaded([Placed(one) for one in own_list(await self.lists.lexical_pool, self.question.k)])
 
     @stage
     async def sql(self) -> list[EntityHit]:
@@ -130,28 +135,44 @@ class Search:
         """Hits and neighbours as text for a prompt."""
         hits, around = await both(self.hits, self.neighbors)
         language = language_of(self.question.text, self.question.locale, self.session.store.tuning)
-        return context_text([hit.fragment for hit in hits], [neighbour.entity for neighbour in around], language)
+        fragments = [hit.fragment for hit in hits if hit.fragment is not None]  # the others are among the neighbours
+        return context_text(fragments, [neighbour.entity for neighbour in around], language)
+
+    @stage
+    async def answer(self) -> Answer:
+        """What a chat model makes of hits and neighbours; the only part of a search that always calls one."""
+        return await answer_of(self)
 
     @stage
     async def degraded(self) -> list[Degradation]:
-        """The helpers that did not help."""
-        return await self.lists.degraded()
+        """The helpers that did not help: the embedding of the question, the rerank."""
+        verdict: object = None
+        if self.question.rerank:
+            await ended(self.lists.fused)
+            verdict = await ended(self.reranking.scores)
+        lost = await self.lists.degraded()
+        return [*lost, verdict] if isinstance(verdict, Degradation) else lost
 
     async def _marks(self, keys: list[tuple[int, int]]) -> Mapping[tuple[int, int], list[Highlight]]:
         catalogue = await self.session.catalogue()
         fragments = await catalogue.fragments.many(keys)
         return await highlights_of(self.reader, await self.lists.words, [f for f in fragments if f is not None])
 
-    async def _loaded(self, candidates: Sequence[Candidate]) -> list[FragmentHit]:
+    async def _loaded(self, listed: Sequence[Placed]) -> list[FragmentHit]:
         """The candidates with their texts; one that is no longer visible is left out."""
         catalogue = await self.session.catalogue()
-        fragments = await catalogue.fragments.many((c.hit.ns, c.hit.item_id) for c in candidates)
+        hits = (one.candidate.hit for one in listed if one.judged is None)
+        loaded = iter(await catalogue.fragments.many((hit.ns, hit.item_id) for hit in hits))
         asked, tuning = self.lists.identifiers, self.session.store.tuning
-        return [
-            FragmentHit(self, fragment, c.score, c.signals, matched_identifiers(tuning, asked, fragment.identifiers))
-            for c, fragment in zip(candidates, fragments, strict=True)
-            if fragment is not None
-        ]
+        found = []
+        for one in listed:
+            fragment = next(loaded) if one.judged is None else one.judged.fragment
+            entity = fragment.entity if fragment is not None else one.judged.entity if one.judged is not None else None
+            if entity is not None:
+                matched = () if fragment is None else matched_identifiers(tuning, asked, fragment.identifiers)
+                scored = one.candidate
+                found.append(FragmentHit(self, entity, fragment, scored.score, scored.signals, matched, one.score))
+        return found
 
     async def _entity_hits(self, candidates: Sequence[Candidate], evidence: Mapping[tuple[int, int], int]) -> list[EntityHit]:
         """The candidates as entities; one that is no longer visible is left out."""

@@ -122,6 +122,14 @@ async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
     return await first, await second
 
 
+async def ended(stage: Awaitable[T]) -> T | None:
+    """The value of a stage; None when it failed, which is told by whoever needs it."""
+    try:
+        return await stage
+    except Exception:
+        return None
+
+
 class Stage(Generic[R, T]):
     """The descriptor behind `@stage`."""
 

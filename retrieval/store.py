@@ -20,13 +20,15 @@ from retrieval.tuning import Tuning
 
 
 class Observer(Protocol):
-    """Is told of each statement and provider call, with how long it took, and of vectors that should have an index."""
+    """Is told of each statement and provider call, of vectors that should have an index, and of helpers that did not help."""
 
     def statement(self, name: str, seconds: float) -> None: ...
 
     def provider_call(self, name: str, texts: int, seconds: float) -> None: ...
 
     def unindexed(self, vectors: int) -> None: ...
+
+    def degraded(self, part: str, code: str) -> None: ...
 
 
 class Unobserved:
@@ -40,6 +42,9 @@ class Unobserved:
 
     def unindexed(self, vectors: int) -> None:
         """Ignore how many vectors are compared one by one for want of an index."""
+
+    def degraded(self, part: str, code: str) -> None:
+        """Ignore a helper that did not help."""
 
 
 class QuestionVectors:
@@ -85,6 +90,8 @@ class Store:
     """Counts the tokens of texts; without one they are estimated."""
     chat: ChatModel | None = None
     """Who answers chats; None is echo mode, in which no model is called."""
+    rerank_chat: ChatModel | None = None
+    """Who judges the candidates of a rerank; None is echo mode, in which there is no rerank."""
     calls: Calls = field(init=False)
     """The room for calls to chat models, shared by all that make them."""
 

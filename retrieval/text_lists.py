@@ -77,6 +77,7 @@ class TextLists:
         try:
             return await self.session.question_vector(self.text, model)
         except (ProviderUnavailable, DeadlineExceeded) as error:
+            self.session.store.observer.degraded("embedding", error.code)
             return Degradation("embedding", error.code, error.message)
 
     async def fragments(

@@ -58,7 +58,7 @@ class GuardedSchema(strawberry.Schema):
                 operation_extensions,
             )
         document, variables = known[0], variable_values or {}
-        if refused := too_costly(self._schema, document, operation_name, variables, self.limits):
+        if refused := too_costly(self._schema, document, operation_name, variables, self.limits, context_value):
             return ExecutionResult(data=None, errors=refused)
         running = execute(
             self._schema,

@@ -57,7 +57,7 @@ def points(
     The operation must have passed validation and the limit on expanded selections. A field left out by `@skip` counts,
     because leaving it uncounted would need the variables' final values.
     """
-    values = {**_defaults(operation), **variables}
+    values = variables_of(operation, variables)
     root = schema.get_root_type(operation.operation)
     return _Walk(schema, fragments, values).below(operation.selection_set, root, 1, 1)
 
@@ -72,12 +72,14 @@ def longest_list(schema: GraphQLSchema, operation: OperationDefinitionNode, vari
     return max(lengths)
 
 
-def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
-    return {
+def variables_of(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables as they were given, with the defaults of the operation for those that were not."""
+    defaults = {
         definition.variable.name.value: value_from_ast_untyped(definition.default_value)
         for definition in operation.variable_definitions or ()
         if definition.default_value is not None
     }
+    return {**defaults, **given}
 
 
 class _Walk:
@@ -123,7 +125,7 @@ class _Walk:
                 continue
             value = value_from_ast_untyped(given[name], dict(self.values)) if name in given else Undefined
             if value is Undefined:
-                value = _default_of(argument)
+                value = default_of(argument)
             size *= _times(value, argument.type)
         return size
 
@@ -142,7 +144,7 @@ def _times(value: Any, argument_type: GraphQLInputType) -> int:
         if limit is None:
             return max(1, len(value))
         limits = (item.get("limit") if isinstance(item, Mapping) else None for item in value)
-        return max(1, sum(_times(_default_of(limit) if given is None else given, limit.type) for given in limits))
+        return max(1, sum(_times(default_of(limit) if given is None else given, limit.type) for given in limits))
     return 1
 
 
@@ -154,7 +156,8 @@ def _item_limit(argument_type: GraphQLInputType) -> Any:
     return item.fields.get("limit") if isinstance(item, GraphQLInputObjectType) else None
 
 
-def _default_of(argument: GraphQLArgument) -> Any:
+def default_of(argument: GraphQLArgument) -> Any:
+    """What an argument is when it is left out; `Undefined` when there is nothing that it is."""
     if argument.default is not None:
         literal = argument.default.literal
         return argument.default.value if literal is None else value_from_ast_untyped(literal)

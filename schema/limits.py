@@ -24,6 +24,7 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from schema.cost import longest_list, points
 from schema.document_size import DefinitionSize, DocumentSize, document_size
+from schema.model_calls import reranks
 
 LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
 VALIDATION_FAILED = "GRAPHQL_VALIDATION_FAILED"
@@ -53,6 +54,7 @@ class RequestLimits:
     introspection_aliases: int = 10
     points: int = 10_000
     list_items: int = 10_000
+    reranks: int = 1
     errors: int = 20
 
 
@@ -101,7 +103,11 @@ class Guard(SchemaExtension):
             if not errors:
                 _VALID.keep(schema, context.query, document)
         name = context._provided_operation_name
-        errors = errors or _unnamed(document, name) or too_costly(schema, document, name, context.variables or {}, self.limits)
+        errors = (
+            errors
+            or _unnamed(document, name)
+            or too_costly(schema, document, name, context.variables or {}, self.limits, context.context)
+        )
         context.pre_execution_errors = errors
         yield
 
@@ -117,7 +123,12 @@ def known_document(schema: GraphQLSchema, text: str | None, name: str | None) ->
 
 
 def too_costly(
-    schema: GraphQLSchema, document: DocumentNode, name: str | None, variables: Mapping[str, Any], limits: RequestLimits
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    name: str | None,
+    variables: Mapping[str, Any],
+    limits: RequestLimits,
+    context: object = None,
 ) -> list[GraphQLError]:
     """Say what makes an operation with these variables too costly, or nothing; its points are noted for the edge."""
     operation = _operation(document, name)
@@ -133,6 +144,8 @@ def too_costly(
     if cost > limits.points:
         what = "The number of objects that the query may touch (its points)"
         return [_refusal(what, cost, limits.points, "lower `first`, `k` or `limit`, or ask in several requests")]
+    if (asked := reranks(schema, operation, fragments, variables, context)) > limits.reranks:
+        return [_refusal("Searches with `rerank`", asked, limits.reranks, "set `rerank: false` on the others")]
     return []
 
 

@@ -53,6 +53,13 @@ Dimensions = Annotated[
 Dated = Annotated[DateField, strawberry.argument(description="Which instant periods are taken from.")]
 Channels = Annotated[list[Primitive] | None, strawberry.argument(description="Channels to fuse; left out: all.")]
 Fusion = Annotated[FusionInput | None, strawberry.argument(description="How the lists become one.")]
+Reranked = Annotated[
+    bool | None,
+    strawberry.argument(
+        description="Whether a chat model orders the hits and gives `rerankScore`; null is CB_RERANK_ENABLED. It runs when hits, "
+        "sources, context, answer, degraded or trace is selected. At most one search of a request."
+    ),
+]
 InLocale = Annotated[Locale, strawberry.argument(description="Language of the fixed texts in `context`.")]
 Budget = Annotated[RecallBudget, strawberry.argument(description="How much to bring back.")]
 Start = Annotated[list[EntityRef], strawberry.argument(description="Where to start, up to 20; what is not there is left out.")]
@@ -123,6 +130,7 @@ class Query:
         entity_filter: ForSql = None,
         channels: Channels = None,
         fusion: Fusion = None,
+        rerank: Reranked = None,
         as_of: AsOf = None,
         locale: InLocale = Locale.AUTO,
     ) -> SearchRun:
@@ -141,6 +149,7 @@ class Query:
             weights=weights,
             as_of=as_of,
             locale=resolve.locale_named(locale.name),
+            rerank=tuning.rerank if rerank is None else rerank,
         )
         return await info.context.search(asked)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import strawberry
 
 from resolvers import search as resolve
+from schema.answer import Answer
 from schema.entity import Entity, Fact, Fragment, SourceCard, field
 from schema.enums import Channel, SignalKind, TextField
 from schema.traced import LazyTrace, trace_field, trace_id_field
 
 SCORES = (
     "The sum of the contributions of `signals`, left to right. For order only: the best possible RRF score of two lists is "
-    "2/61 ≈ 0.033."
+    "2/61 ≈ 0.033; `rerankScore` is for thresholds."
 )
 
 
@@ -22,7 +23,7 @@ class Signal:
     rank: int | None = field("The place in that channel's list, from 0.")
     raw_score: float | None = field(
         "The channel's own score: 1 - cosine distance, BM25, 1 / steps away, 1 for sql, or of recent observations the instant in "
-        "seconds since 1970. Of EVIDENCE its rank, 1 to 3; of FRESHNESS the age in hours."
+        "seconds since 1970. Of EVIDENCE its rank, 1 to 3; of FRESHNESS the age in hours; of RERANK the rerank score."
     )
     weight: float | None = field("The weight of the channel, or of what the term stands for.")
     contribution: float = field("What the term adds to the score.")
@@ -37,10 +38,14 @@ class Highlight:
 
 @strawberry.type(description="A fragment that was found.")
 class FragmentHit:
-    fragment: Fragment | None = field("The fragment.")
+    fragment: Fragment | None = field("The fragment; null for an entity without text that a rerank lifted by its title.")
     entity: Entity = field("The entity it belongs to.")
     card: SourceCard = field("What an interface shows as the source.")
     score: float = field(SCORES + " In `vector` and `lexical` it is the raw score.")
+    rerank_score: float | None = field(
+        "What a chat model made of it, 0 to 1, with `rerank: true`: the number to hold against a threshold of confidence. Null "
+        "in `vector` and `lexical`, without a rerank, and for hits that were not judged, which stand behind."
+    )
     signals: list[Signal] = field("The terms of the score.")
     highlights: list[Highlight] = field("Where the words of the question stand.", resolver=resolve.highlights)
     matched_identifiers: list[str] = field("Identifiers of the question that the fragment carries.")
@@ -69,7 +74,7 @@ class Neighbor:
 
 @strawberry.type(description="A helper that did not help; the rest of the answer stands.")
 class Degradation:
-    part: str = field("The helper: `embedding`.")
+    part: str = field("The helper: `embedding` or `rerank`.")
     code: str = field("A stable code, such as PROVIDER_UNAVAILABLE.")
     message: str = field("A sentence for people.")
 
@@ -78,7 +83,9 @@ class Degradation:
 class Search:
     question: str = field("The question, in composed form.", resolver=resolve.question)
     namespaces: list[str] = field("The namespaces that are searched.", resolver=resolve.namespaces)
-    hits: list[FragmentHit] | None = field("The best k fragments of vector and lexical, fused.")
+    hits: list[FragmentHit] | None = field(
+        "The best k fragments of vector and lexical, fused; with `rerank` in its order, neighbours among them."
+    )
     entities: list[EntityHit] | None = field("The best k entities of vector, lexical, graph and sql, fused by entity.")
     vector: list[FragmentHit] | None = field("The best k fragments by meaning.")
     lexical: list[FragmentHit] | None = field("The best k fragments by words and identifiers.")
@@ -89,6 +96,9 @@ class Search:
     neighbors: list[Neighbor] | None = field("Entities around those of the hits, nearest first; at most 40.")
     sources: list[SourceCard] | None = field("Cards of the hits, then of the neighbours, each key once.")
     context: str | None = field("Hits and neighbours as text for a prompt, neutralised.")
+    answer: Answer | None = field(
+        "What a chat model makes of `context`; only selecting it calls the model. At most one in a request."
+    )
     degraded: list[Degradation] | None = field("Helpers that did not help; selecting this runs them.")
     trace_id: strawberry.ID | None = trace_id_field()
     trace: LazyTrace | None = trace_field()

@@ -63,15 +63,18 @@ def show_hit(console: Console, number: int, hit: FragmentHit, marks: Sequence[Hi
     """One fragment: where it stands, its score, how it came about, two lines of its text."""
     title = Text(f"{number}. ", style="bold")
     title.append(printable(f"[{hit.entity.key}] "), style="cyan")
-    heading = f" — {hit.fragment.heading}" if hit.fragment.heading else ""
-    title.append(printable(hit.fragment.title + heading), style="bold")
+    fragment = hit.fragment
+    heading = f" — {fragment.heading}" if fragment is not None and fragment.heading else ""
+    title.append(printable((hit.entity.title if fragment is None else fragment.title) + heading), style="bold")
     title.append(f"  {words['score']} {hit.score:.4f}", style="green")
+    if hit.rerank_score is not None:
+        title.append(f"  rerank {hit.rerank_score:.2f}", style="green")
     console.print(title, soft_wrap=True)
     if hit.entity.source_path:
         console.print(Text(printable(f"   {hit.entity.source_path} · {hit.entity.namespace}"), style="dim"), soft_wrap=True)
     for signal in hit.signals:
         console.print(Text(f"   {bar_of(signal, hit.score, words)}", style="dim"), soft_wrap=True)
-    for line in excerpt(hit.fragment.text, marks, max(LEAST_WIDTH, console.width - 4)):
+    for line in excerpt("" if fragment is None else fragment.text, marks, max(LEAST_WIDTH, console.width - 4)):
         console.print(Text("   ") + line, soft_wrap=True)
     console.print()
 
@@ -128,16 +131,18 @@ def plain(answer: Answer) -> dict[str, Any]:
 
 
 def hit_of(hit: FragmentHit, marks: Sequence[Highlight]) -> dict[str, Any]:
-    """A fragment as JSON."""
+    """A fragment as JSON; of an entity without text its title."""
+    fragment = hit.fragment
     return {
         "namespace": hit.entity.namespace,
         "key": hit.entity.key,
-        "title": hit.fragment.title,
-        "heading": hit.fragment.heading,
+        "title": hit.entity.title if fragment is None else fragment.title,
+        "heading": None if fragment is None else fragment.heading,
         "sourcePath": hit.entity.source_path,
-        "ordinal": hit.fragment.ordinal,
-        "text": hit.fragment.text,
+        "ordinal": None if fragment is None else fragment.ordinal,
+        "text": None if fragment is None else fragment.text,
         "score": hit.score,
+        "rerankScore": hit.rerank_score,
         "signals": [
             {"kind": one.kind.value, "channel": one.channel and one.channel.value, "rank": one.rank,
              "rawScore": one.raw_score, "weight": one.weight, "contribution": one.contribution}

@@ -33,6 +33,8 @@ class Given:
     token: str | None
     locale: Locale
     context: bool
+    rerank: bool | None = None
+    """None is as the configuration says."""
 
 
 @command("ask", example='contextql ask "Как загрузить файл?" --namespace fastapi-ru')
@@ -43,12 +45,21 @@ class Given:
 @click.option("--token", metavar="TOKEN", help="Ask with the rights of this bearer token instead of as the administrator.")
 @click.option("--locale", type=click.Choice(list(LOCALES)), default="auto", help="Language of the headings.")
 @click.option("--context", is_flag=True, help="Print the text for a prompt instead.")
+@click.option("--rerank/--no-rerank", default=None, help="Let a chat model order the hits. Left out: CB_RERANK_ENABLED.")
 @json_option
 def ask_command(
-    question: str, namespaces: tuple[str, ...], k: int, hops: int, token: str | None, locale: str, context: bool, as_json: bool
+    question: str,
+    namespaces: tuple[str, ...],
+    k: int,
+    hops: int,
+    token: str | None,
+    locale: str,
+    context: bool,
+    rerank: bool | None,
+    as_json: bool,
 ) -> None:
     """Search for QUESTION and print what is found: fragments, how each got its score, and entities around them."""
-    given = Given(question, namespaces or None, k, hops, token, LOCALES[locale], context)
+    given = Given(question, namespaces or None, k, hops, token, LOCALES[locale], context, rerank)
     answer = run(lambda settings: ask(settings, given))
     if as_json:
         print_json(plain(answer))
@@ -62,7 +73,13 @@ async def ask(settings: Settings, given: Given) -> Answer:
     async with open_store(settings) as store:
         deadline = asyncio.get_running_loop().time() + settings.request_timeout
         question = make_question(
-            store.tuning, given.question, namespaces=given.namespaces, k=given.k, hops=given.hops, locale=given.locale
+            store.tuning,
+            given.question,
+            namespaces=given.namespaces,
+            k=given.k,
+            hops=given.hops,
+            locale=given.locale,
+            rerank=store.tuning.rerank if given.rerank is None else given.rerank,
         )
         async with Session(store, identity, deadline=deadline) as session:
             found = await session.search(question)

@@ -41,6 +41,14 @@ def make_chat(settings: Settings) -> ChatModel | None:
     return made
 
 
+def make_rerank_chat(settings: Settings, chat: ChatModel | None) -> ChatModel | None:
+    """The chat model that reranks: `chat` itself unless CB_RERANK_MODEL names another; whoever makes another closes it."""
+    if chat is None or settings.rerank_model in (None, chat.model):
+        return chat
+    made: ChatModel = _provider("chat").OpenAIChat(model=settings.rerank_model, **_server(settings))
+    return made
+
+
 def _server(settings: Settings) -> dict[str, str | None]:
     key = settings.openai_api_key
     return {"base_url": settings.openai_base_url, "api_key": key.get_secret_value() if key else None}

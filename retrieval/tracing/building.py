@@ -15,6 +15,7 @@ from retrieval.lists import SEARCHED
 from retrieval.prompt import language_of
 from retrieval.question import Locale
 from retrieval.ranking import Candidate, Channel, Ranking
+from retrieval.reranking.pool import Placed
 from retrieval.search import Search
 from retrieval.stage import both
 from retrieval.tracing.record import BudgetTrace, CandidateTrace, ChannelTrace, Operation, Outcome, Place, TraceRecord
@@ -62,14 +63,14 @@ async def trace_of_search(run: Search) -> TraceRecord:
     asked, lists = run.question, run.lists
     began = await head(run.session, run.spaces, Operation.SEARCH, request_of_search(asked), asked.locale)
     rankings, weights = await lists.to_fuse(*SEARCHED), await lists.weights()
-    fused, (entities, _) = await lists.fused, await run.fused_entities()
+    placed, (entities, _) = await run.reranking.placed(), await run.fused_entities()
     return replace(
         began,
         channels=tuple(
             channel_of_search(ranking, weights[channel], seconds_of(vars(lists), f"{channel.lower()}_pool", "together"))
             for channel, ranking in rankings.items()
         ),
-        candidates=(*judged(fused, ItemKind.FRAGMENT, asked.k), *judged(entities, ItemKind.ENTITY, asked.k)),
+        candidates=each_once([*hits_of(placed, asked.k), *judged(entities, ItemKind.ENTITY, asked.k)]),
     )
 
 
@@ -93,6 +94,26 @@ def judged(candidates: Iterable[Candidate], kind: ItemKind, k: int) -> list[Cand
         )
         for place, one in enumerate(candidates)
     ]
+
+
+def hits_of(placed: Sequence[Placed], k: int) -> list[CandidateTrace]:
+    """The candidates of the hits; one that a rerank judged by its title alone is an entity."""
+    found = []
+    for place, one in enumerate(placed):
+        is_entity = one.judged is not None and one.judged.fragment is None
+        (made,) = judged([one.candidate], ItemKind.ENTITY if is_entity else ItemKind.FRAGMENT, 1)
+        found.append(made if place < k else replace(made, outcome=Outcome.OUTRANKED))
+    return found
+
+
+def each_once(candidates: Iterable[CandidateTrace]) -> tuple[CandidateTrace, ...]:
+    """Each item once: an entity may be among the hits and in its own list; what is in the answer tells."""
+    best: dict[Item, CandidateTrace] = {}
+    for one in candidates:
+        known = best.get(one.item)
+        if known is None or (known.outcome is not Outcome.INCLUDED and one.outcome is Outcome.INCLUDED):
+            best[one.item] = one
+    return tuple(best.values())
 
 
 async def trace_of_walk(run: TypedContext) -> TraceRecord:

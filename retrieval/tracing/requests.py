@@ -24,6 +24,7 @@ def request_of_search(asked: Question) -> dict[str, Any]:
         "filtered": asked.filter != type(asked.filter)() or asked.entity_filter != type(asked.entity_filter)(),
         "asOf": written(asked.as_of),
         "locale": asked.locale,
+        "rerank": asked.rerank,
     }
 
 

@@ -89,7 +89,7 @@ async def built(run: Run) -> TraceRecord:
 def parts(run: Run) -> list[object]:
     """The run with what holds stages for it."""
     if isinstance(run, Search):
-        return [run, run.lists]
+        return [run, run.lists, run.reranking]
     if isinstance(run, TypedContext):
         return [run]
     return [run, run.channels]

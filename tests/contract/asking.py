@@ -40,6 +40,16 @@ def documents(view: View, seed: int) -> Iterator[str]:
     yield f"{{ nodes(ids: {text(ids(view.world, chance))}) {selection(schema, 'Node', 1)} }}"
     if view.spaces:
         yield looked_up(view, chance)
+    yield reranked(view, chance)
+
+
+def reranked(view: View, chance: random.Random) -> str:
+    """A search whose hits are judged: few of many, or all there are, entities without a fragment among them."""
+    k = chance.choice((3, 8, 50))
+    given = f"question: {text(question(view, chance, k))}, k: {k}, hops: 2, rerank: true"
+    given += chance.choice(("", ', filter: {types: ["page"]}', ", channels: [LEXICAL]"))
+    avoid = frozenset({"Search.vector", "Search.lexical", "Search.trace", "Search.traceId", *BY_ENTITY, *AROUND})
+    return f"{{ search({given}) {selection(api()._schema, 'Search', 2, avoid=avoid)} }}"
 
 
 BY_ENTITY = ("Search.entities", "Search.graph", "Search.sql")

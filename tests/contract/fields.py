@@ -117,7 +117,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Search": SEARCH | TRACED | {
         "question": lambda v, run: run.question,
         "namespaces": lambda v, run: [space.name for space in run.spaces],
-        "hits": lambda v, run: run.fused,
+        "hits": lambda v, run: run.hits,
         "vector": lambda v, run: run.own("VECTOR"),
         "lexical": lambda v, run: run.own("LEXICAL"),
         "graph": lambda v, run: by_entity.own(run, "GRAPH"),
@@ -127,12 +127,13 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Recall": SEARCH | {"memories": lambda v, run: run.fused, "count": lambda v, run: len(run.fused)},
     "FragmentHit": {
         "fragment": lambda v, hit: hit.fragment,
-        "entity": lambda v, hit: hit.fragment.entity,
-        "card": lambda v, hit: hit.fragment.entity,
+        "entity": lambda v, hit: hit.entity,
+        "card": lambda v, hit: hit.entity,
         "score": lambda v, hit: hit.score,
+        "rerankScore": lambda v, hit: hit.verdict,
         "signals": lambda v, hit: hit.signals,
         "highlights": lambda v, hit: searching.highlights(hit),
-        "matchedIdentifiers": lambda v, hit: hit.run.matched(hit.fragment),
+        "matchedIdentifiers": lambda v, hit: hit.run.matched(hit.fragment) if hit.fragment else [],
     },
     "EntityHit": {
         "entity": lambda v, hit: hit.entity,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, cached_property
 from itertools import pairwise
@@ -16,10 +16,12 @@ import numpy as np
 from tests.contract.oracle import View
 from tests.contract.walks import Neighbour, around
 from tests.fixtures.embedders import HashEmbedder
+from tests.fixtures.judges import by_hash
 from tests.fixtures.random_world import CLOCK, Entity, Fact, Fragment
 
 RANK_CONSTANT, K1, B = 60, 1.2, 0.75  # as in `tests.fixtures.world.tuned`, whatever a deployment weighs by
 NEIGHBOURS = 40
+POOL, FOUND, CHARACTERS = 24, 12, 600
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,27 @@ class Signal:
     channel: str | None
     rank: int | None
     raw: float | None
-    weight: float
+    weight: float | None
     contribution: float
     kind: str = "RANK"
 
 
 @dataclass(frozen=True, eq=False)
 class Hit:
-    fragment: Fragment
+    fragment: Fragment | None
     score: float
     signals: list[Signal]
     run: Run
+    of: Entity | None = None
+    """Of a hit that a rerank judged by its title: the entity, which has no fragment."""
+    verdict: float | None = None
+
+    @property
+    def entity(self) -> Entity:
+        if self.fragment is not None:
+            return self.fragment.entity
+        assert self.of is not None
+        return self.of
 
 
 @cache
@@ -93,7 +105,9 @@ class Run:
         self, view: View, question: str, namespaces: list[str] | None = None, k: int = 8, hops: int = 1,
         filter: dict[str, Any] | None = None, entityFilter: dict[str, Any] | None = None, channels: list[str] | None = None,
         fusion: dict[str, Any] | None = None, asOf: str | None = None, locale: str = "AUTO",
+        rerank: bool | None = None,
     ) -> None:  # fmt: skip
+        self.is_reranked = bool(rerank)
         self.view, self.question, self.k, self.hops = view, question, k, hops
         self.spaces = view.named(namespaces)
         self.pool = min(400, max(20, k * max(2, len(set(namespaces or ())))))
@@ -150,8 +164,12 @@ class Run:
     def identifiers(self) -> list[str]:
         return list(dict.fromkeys(re.findall(r"[a-z]+\.yaml", self.question)))
 
-    @cached_property
+    @property
     def fused(self) -> list[Hit]:
+        return self.all_fused[: self.k]
+
+    @cached_property
+    def all_fused(self) -> list[Hit]:
         found: dict[Fragment, list[Signal]] = {}
         lists = {"VECTOR": lambda: self.vector, "LEXICAL": lambda: self.lexical}
         for channel in ("VECTOR", "LEXICAL"):
@@ -166,7 +184,30 @@ class Run:
             for signal in signals:
                 score += signal.contribution
             hits.append(Hit(fragment, score, signals, self))
-        return sorted(hits, key=lambda hit: (-hit.score, hit.fragment.entity.space.ns, hit.fragment.id))[: self.k]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.fragment.entity.space.ns, hit.fragment.id))
+
+    @cached_property
+    def hits(self) -> list[Hit]:
+        """The hits as they are answered: of a rerank first those that were judged, by what the judge of tests made of them."""
+        if not self.is_reranked:
+            return self.fused
+        pool: dict[Entity, Hit] = {}
+        for hit in self.all_fused[:FOUND]:
+            pool.setdefault(hit.fragment.entity, hit)
+        for neighbour in self.neighbours:
+            entity = neighbour.entity
+            best = next((hit.fragment for hit in self.all_fused[FOUND:] if hit.fragment.entity is entity), None)
+            speaker = best or min(entity.fragments, key=lambda one: one.ordinal, default=None)
+            if speaker is not None or entity.title.strip():
+                pool.setdefault(entity, Hit(speaker, 0.0, [], self, entity))
+        judged = [
+            replace(hit, verdict=mark, signals=[*hit.signals, Signal(None, None, mark, None, 0.0, "RERANK")])
+            for hit in list(pool.values())[: max(POOL, self.k)]
+            for mark in [by_hash(judged_text(hit)) / 100]
+        ]
+        taken = {hit.fragment for hit in judged}
+        listed = sorted(judged, key=lambda hit: -hit.verdict) + [hit for hit in self.all_fused if hit.fragment not in taken]
+        return listed[: self.k]
 
     def own(self, channel: str) -> list[Hit]:
         ranking = self.vector if channel == "VECTOR" else self.lexical
@@ -184,16 +225,16 @@ class Run:
 
     @property
     def sources(self) -> list[Entity]:
-        listed = [*(hit.fragment.entity for hit in self.fused), *(one.entity for one in self.neighbours)]
+        listed = [*(hit.entity for hit in self.hits), *(one.entity for one in self.neighbours)]
         return list(dict.fromkeys(listed))
 
     @property
     def context(self) -> str:
         russian = self.language == "RU"
         parts = []
-        if self.fused:
+        if shown := [hit for hit in self.hits if hit.fragment is not None]:
             texts = []
-            for hit in self.fused:
+            for hit in shown:
                 entity, heading = hit.fragment.entity, hit.fragment.heading
                 lines = [f"## [{entity.key}] {entity.title}" + (f" — {heading}" if heading else "")]
                 lines += [f"{'Источник' if russian else 'Source'}: {entity.path}"] if entity.path else []
@@ -210,8 +251,18 @@ class Run:
         return "\n\n".join(parts)
 
 
+def judged_text(hit: Hit) -> str:
+    """What a judge is shown of a candidate; nothing in a world needs neutralising."""
+    one = hit.fragment
+    if one is None:
+        return " ".join(hit.entity.title.split())[:CHARACTERS]
+    return ((f"{one.title} — {one.heading}" if one.heading else one.title) + "\n" + one.text)[:CHARACTERS]
+
+
 def highlights(hit: Hit) -> list[tuple[str, int, int]]:
     """Where words of the question stand in a hit."""
+    if hit.fragment is None:
+        return []
     asked = set(words_of(hit.run.question))
     fields = {"TITLE": hit.fragment.title, "HEADING": hit.fragment.heading, "TEXT": hit.fragment.text}
     return [

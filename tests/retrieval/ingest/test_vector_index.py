@@ -40,6 +40,9 @@ class Told:
     def unindexed(self, vectors: int) -> None:
         self.unindexed_vectors.append(vectors)
 
+    def degraded(self, part: str, code: str) -> None:
+        """Of no interest."""
+
 
 @pytest.fixture
 async def loaded(store: Store, ns: int) -> Store:

@@ -1,0 +1,80 @@
+"""Which root fields of an operation would have a chat model called, so that a second call is refused before any field runs."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLSchema,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
+    Undefined,
+    value_from_ast_untyped,
+)
+
+from retrieval.session import Session
+from schema.cost import default_of, variables_of
+
+RERANK = "rerank"
+
+
+def reranks(
+    schema: GraphQLSchema,
+    operation: OperationDefinitionNode,
+    fragments: Mapping[str, FragmentDefinitionNode],
+    variables: Mapping[str, Any],
+    context: object,
+) -> int:
+    """How many different searches of an operation ask for a rerank; those with the same arguments are one.
+
+    What is selected of them does not count, since no error may hang on that.
+    """
+    root = schema.get_root_type(operation.operation)
+    values = variables_of(operation, variables)
+    by_default = isinstance(context, Session) and context.store.tuning.rerank
+    asked = set[str]()
+    for node in root_fields(operation.selection_set, fragments, values):
+        definition = None if root is None else root.fields.get(node.name.value)
+        if definition is None or RERANK not in definition.args:
+            continue
+        given = {one.name.value: value_from_ast_untyped(one.value, dict(values)) for one in node.arguments or ()}
+        arguments = {name: default_of(argument) for name, argument in definition.args.items()}
+        arguments |= {name: value for name, value in given.items() if value is not Undefined}
+        known = {name: value for name, value in arguments.items() if value is not Undefined and value is not None}
+        if known.pop(RERANK, by_default) is True:
+            written = json.dumps([node.name.value, known], sort_keys=True, default=str, ensure_ascii=False)
+            asked.add(unicodedata.normalize("NFC", written))
+    return len(asked)
+
+
+def root_fields(
+    selection_set: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], values: Mapping[str, Any]
+) -> Iterator[FieldNode]:
+    """The fields at the root that run, through all fragments; the operation has passed the limit on expanded selections."""
+    for selection in selection_set.selections:
+        if is_left_out(selection, values):
+            continue
+        if isinstance(selection, FieldNode):
+            yield selection
+        elif isinstance(selection, FragmentSpreadNode):
+            yield from root_fields(fragments[selection.name.value].selection_set, fragments, values)
+        elif isinstance(selection, InlineFragmentNode):
+            yield from root_fields(selection.selection_set, fragments, values)
+
+
+def is_left_out(selection: SelectionNode, values: Mapping[str, Any]) -> bool:
+    """Whether `@skip` or `@include` takes a selection out."""
+    conditions = {
+        directive.name.value: value_from_ast_untyped(argument.value, dict(values))
+        for directive in selection.directives or ()
+        for argument in directive.arguments or ()
+    }
+    return conditions.get("skip") is True or conditions.get("include") is False
