@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, cast
@@ -24,17 +24,19 @@ from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UNSET, UnsetType
 
-from app.admission import Admission
+from app.admission import Admission, Slot
 from app.credentials import Credentials, credentials_of
+from app.graphql_events import EventStream
 from app.graphql_socket import SocketHandler
-from app.negotiation import GRAPHQL, JSON, answer_type, wants_page
+from app.leaving import while_connected
+from app.negotiation import EVENTS, GRAPHQL, JSON, EventsWish, answer_type, events_wish, wants_page
 from app.operation_body import ClientGone, Operation, Refused, read_operation
 from app.request_id import request_id_of
 from app.responses import encode, error_response
 from app.telemetry import OperationRecord, Telemetry
 from retrieval.errors import Forbidden, Unauthenticated
 from schema.errors import DEADLINE_MESSAGE, code_of, coded, present_exception, presented
-from schema.limits import is_mutation, operation_note
+from schema.limits import RequestLimits, kind_of, operation_note
 
 OpenSession = Callable[[Credentials], AbstractAsyncContextManager[Any]]
 Schema = BaseSchema
@@ -47,6 +49,7 @@ STATUSES = {
     "DATABASE_UNAVAILABLE": 503,
     "INTERNAL": 500,
 }
+BUSY = "The server is busy; try again in a moment."
 EXTRA_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
 
@@ -59,14 +62,16 @@ class EdgeLimits:
     answer: int = 64 * 1024 * 1024
     socket_operations: int = 20
     sockets: int = 500
+    streams: int = 500
     init_seconds: float = 10.0
+    heartbeat_seconds: float = 12.0
 
 
 DEFAULT_LIMITS = EdgeLimits()
 
 
 class GraphQLEndpoint(GraphQL[Any, None]):
-    """Answers POST and GET (queries only), and graphql-transport-ws sockets."""
+    """Answers POST and GET (queries only) with JSON or server-sent events, and graphql-transport-ws sockets."""
 
     graphql_transport_ws_handler_class = SocketHandler
 
@@ -96,6 +101,8 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         self.describe = describe
         self._page = page
         self._sockets = 0
+        self._streams = 0
+        self._request_limits = getattr(schema, "limits", RequestLimits())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -107,7 +114,8 @@ class GraphQLEndpoint(GraphQL[Any, None]):
             return
         record = OperationRecord(request_id_of(scope), "http")
         response = await self._answer(request, record)
-        self.telemetry.finish(record, response.status_code if response else 499)
+        if not isinstance(response, EventStream):  # which has only begun
+            self.telemetry.finish(record, response.status_code if response else 499)
         if response is not None:
             response.headers["Vary"] = "Accept, Origin"
             response.headers["X-Content-Type-Options"] = "nosniff"
@@ -115,13 +123,15 @@ class GraphQLEndpoint(GraphQL[Any, None]):
 
     async def _answer(self, request: Request, record: OperationRecord) -> Response | None:
         """Answer one request, or None when nobody is there to read."""
-        media_type = answer_type(request.headers.get("accept"))
+        accept = request.headers.get("accept")
+        media_type = answer_type(accept)
         try:
             if request.method not in ("GET", "POST"):
                 raise Refused(405, "GraphQL is served by GET and POST.")
-            if media_type is None:
-                raise Refused(406, f"Answers are {JSON} or {GRAPHQL}; name one of them in Accept.")
-            return await self._admitted(request, record, media_type)
+            wish = events_wish(accept)
+            if media_type is None and wish is EventsWish.NONE:
+                raise Refused(406, f"Answers are {JSON}, {GRAPHQL} or {EVENTS}; name one of them in Accept.")
+            return await self._admitted(request, record, media_type or JSON, wish)
         except ClientGone:
             return None
         except Refused as refusal:
@@ -129,20 +139,51 @@ class GraphQLEndpoint(GraphQL[Any, None]):
             headers = {"Allow": "GET, POST"} if refusal.status == 405 else EXTRA_HEADERS.get(refusal.status)
             return error_response(refusal.status, refusal.message, refusal.code, media_type or JSON, headers)
 
-    async def _admitted(self, request: Request, record: OperationRecord, media_type: str) -> Response:
+    async def _admitted(self, request: Request, record: OperationRecord, media_type: str, wish: EventsWish) -> Response:
         slot = self.admission.enter()
         if slot is None:
-            raise Refused(503, "The server is busy; try again in a moment.", "OVERLOADED")
+            raise Refused(503, BUSY, "OVERLOADED")
         try:
             async with asyncio.timeout(self.limits.seconds):
                 operation = await read_operation(request, self.limits.body)
+                if self._in_events(request.method, operation, wish):
+                    return EventStream(self, request, operation, record)
                 operation_note.set(record.note)
-                result = await _while_connected(request, self._run(request, operation, record), record)
+                result = await while_connected(request, self._run(request, operation, record), record)
         except TimeoutError:
             result = _request_error(coded(DEADLINE_MESSAGE, "DEADLINE_EXCEEDED"))
         finally:
             slot.leave()
         return self._response(result, record, media_type)
+
+    def _in_events(self, method: str, operation: Operation, wish: EventsWish) -> bool:
+        """Whether an operation is answered in events: where they are preferred, and a subscription where they are taken at all."""
+        if wish is EventsWish.NONE or (wish is EventsWish.TAKEN and "subscription" not in operation.query):
+            return False
+        kind = kind_of(operation.query, operation.name, self._request_limits)
+        if method == "GET" and kind in ("mutation", "subscription"):
+            raise Refused(405, "Only queries are served by GET; send this one by POST.")
+        return wish is EventsWish.PREFERRED or kind == "subscription"
+
+    @contextmanager
+    def stream_slot(self) -> Iterator[Slot | None]:
+        """Room for one more stream of events and its operation, or None when there is none."""
+        slot = self.admission.enter() if self._streams < self.limits.streams else None
+        self._streams += 1
+        try:
+            yield slot
+        finally:
+            self._streams -= 1
+            if slot is not None:
+                slot.leave()
+
+    def refused_as_busy(self, record: OperationRecord) -> Response:
+        """What a stream is answered for which there is no room."""
+        return self.response_to(_request_error(coded(BUSY, "OVERLOADED")), record)
+
+    def response_to(self, result: ExecutionResult, record: OperationRecord) -> Response:
+        """A result as JSON, for clients that wanted events and are not let in."""
+        return self._response(result, record, JSON)
 
     async def _run(self, request: Request, operation: Operation, record: OperationRecord) -> ExecutionResult:
         allowed = {OperationType.QUERY} if request.method == "GET" else {OperationType.QUERY, OperationType.MUTATION}
@@ -225,39 +266,11 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         return encode(data).decode()
 
 
-async def _while_connected(
-    request: Request, work: Coroutine[Any, Any, ExecutionResult], record: OperationRecord
-) -> ExecutionResult:
-    """Run the work until it is done or the client goes away; a mutation runs to its end all the same."""
-    running, is_gone = cast("asyncio.Task[Any]", asyncio.current_task()), False
-
-    def leave(watching: asyncio.Task[None]) -> None:
-        nonlocal is_gone
-        if not watching.cancelled() and watching.exception() is None and not is_mutation(record.note):
-            is_gone = True
-            running.cancel()
-
-    watching = asyncio.create_task(_disconnected(request))
-    watching.add_done_callback(leave)
-    try:
-        return await work
-    except asyncio.CancelledError:
-        if is_gone and running.uncancel() == 0:
-            raise ClientGone from None
-        raise
-    finally:
-        watching.remove_done_callback(leave)
-        watching.cancel()
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 def _not_by_http(error: InvalidOperationTypeError, method: str) -> Refused:
     if error.operation_type is OperationType.SUBSCRIPTION:
-        return Refused(400, "Subscriptions are served over WebSocket (graphql-transport-ws).")
+        return Refused(
+            400, f"Subscriptions are served over WebSocket (graphql-transport-ws), and by POST with `Accept: {EVENTS}`."
+        )
     return Refused(405 if method == "GET" else 400, "Only queries are served by GET; send this one by POST.")
 
 

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
+EVENTS = "text/event-stream"
+
+
+class EventsWish(Enum):
+    """Whether a client takes an answer as a stream of events."""
+
+    NONE = "none"
+    TAKEN = "taken"
+    PREFERRED = "preferred"
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,17 @@ def answer_type(accept: str | None) -> str | None:
     if graphql > 0 and graphql >= _quality(ranges, JSON):
         return GRAPHQL
     return JSON if json > 0 else None
+
+
+def events_wish(accept: str | None) -> EventsWish:
+    """Events are preferred where JSON is wanted less, or as much and not by its name: urql names both in every request."""
+    ranges = _parsed(accept or "")
+    events = _quality(ranges, EVENTS)
+    if events <= 0:
+        return EventsWish.NONE
+    named = max(_quality(ranges, name) for name in (GRAPHQL, JSON))
+    any_kind = max(_quality(ranges, name) for name in ("application/*", "*/*"))
+    return EventsWish.TAKEN if named >= events or any_kind > events else EventsWish.PREFERRED
 
 
 def wants_page(accept: str | None) -> bool:

@@ -15,6 +15,7 @@ from graphql import (
     GraphQLSchema,
     OperationDefinitionNode,
     OperationType,
+    parse,
     specified_rules,
     validate,
 )
@@ -79,9 +80,7 @@ class Guard(SchemaExtension):
 
     def on_operation(self) -> Iterator[None]:
         options: dict[str, Any] = self.execution_context.parse_options  # type: ignore[assignment]
-        options["max_source_length"] = self.limits.characters
-        options["max_lexical_tokens"] = self.limits.tokens
-        options["max_comments"] = self.limits.comments
+        options.update(parse_limits(self.limits))
         yield
 
     def on_parse(self) -> Iterator[None]:
@@ -120,6 +119,25 @@ def known_document(schema: GraphQLSchema, text: str | None, name: str | None) ->
         return None
     _take_note(document, name)
     return document, operation.operation.value
+
+
+def kind_of(text: str, name: str | None, limits: RequestLimits) -> str | None:
+    """The type of the operation of that name in a document; None for one that is too large, malformed, or has none."""
+    try:
+        document = parse(text, no_location=True, **parse_limits(limits))
+    except GraphQLError:
+        return None
+    operation = _operation(document, name)
+    return None if operation is None else operation.operation.value
+
+
+def parse_limits(limits: RequestLimits) -> dict[str, Any]:
+    """What the parser takes at most."""
+    return {
+        "max_source_length": limits.characters,
+        "max_lexical_tokens": limits.tokens,
+        "max_comments": limits.comments,
+    }
 
 
 def too_costly(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.negotiation import GRAPHQL, JSON, answer_type, wants_page
+from app.negotiation import EVENTS, GRAPHQL, JSON, EventsWish, answer_type, events_wish, wants_page
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,21 @@ def test_the_answer_type_follows_the_wish(accept: str | None, answer: str | None
 )
 def test_only_who_names_html_gets_the_page(accept: str | None, page: bool) -> None:
     assert wants_page(accept) is page
+
+
+@pytest.mark.parametrize(
+    ("accept", "wish"),
+    [
+        (None, EventsWish.NONE),
+        ("*/*", EventsWish.NONE),
+        (f"{EVENTS};q=0, */*", EventsWish.NONE),
+        (EVENTS, EventsWish.PREFERRED),
+        (f"{EVENTS}, */*", EventsWish.PREFERRED),
+        (f"{JSON};q=0.9, {EVENTS}", EventsWish.PREFERRED),
+        (f"{EVENTS}, {JSON}", EventsWish.TAKEN),
+        (f"{GRAPHQL}, {JSON}, {EVENTS}, multipart/mixed", EventsWish.TAKEN),
+        (f"{EVENTS};q=0.5, */*", EventsWish.TAKEN),
+    ],
+)
+def test_events_are_for_those_who_want_them_more_than_json(accept: str | None, wish: EventsWish) -> None:
+    assert events_wish(accept) is wish
