@@ -129,7 +129,7 @@ class Tuning:
 # Answers (spec 5): characters held back at most while a citation may be open, citations that are kept of one answer, temperature
 # of a model, and the share of a request's time that it may wait for one
 HELD_CHARACTERS = 64
-CITATIONS_MOST = 500
+CITATIONS_MOST = 100
 ANSWER_TEMPERATURE = 0.1
 ANSWER_TIME_SHARE = 0.75
 

@@ -22,7 +22,7 @@ class Answer:
     text: str = field("The text, in Markdown, with citations such as `[1]`; empty where there is none.")
     status: AnswerStatus = field("What became of it.")
     citations: list[Citation] = field(
-        "The citations in the order of the text, at most 500; each points to a fragment that was given."
+        "The citations in the order of the text, at most 100; each points to a fragment that was given."
     )
     removed_citations: int = field("Citations that pointed to nothing and were taken out of the text.")
     model: str | None = field("The model that was asked; null when none was.")

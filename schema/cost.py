@@ -28,7 +28,7 @@ from graphql import (
 )
 
 from retrieval.compilation.item import CHANNELS
-from retrieval.tuning import Tuning
+from retrieval.tuning import CITATIONS_MOST, Tuning
 
 PAGE_ARGUMENTS = frozenset({"first", "last", "k", "limit", "budget"})
 ID_LISTS = frozenset({"ids"})
@@ -37,6 +37,7 @@ TUNING = Tuning()
 NAMED_SIZES = {"LOW": TUNING.recall_low, "MID": TUNING.recall_mid, "HIGH": TUNING.recall_high}
 FIXED_LISTS = {
     "neighbors": TUNING.neighbours_most,
+    "citations": CITATIONS_MOST,
     "anchors": TUNING.typed_anchors,
     "unresolved": TUNING.typed_anchors,
     "used": 1,

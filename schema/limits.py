@@ -25,7 +25,7 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from schema.cost import longest_list, points
 from schema.document_size import DefinitionSize, DocumentSize, document_size
-from schema.model_calls import reranks
+from schema.model_calls import answers, reranks
 
 LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
 VALIDATION_FAILED = "GRAPHQL_VALIDATION_FAILED"
@@ -56,6 +56,7 @@ class RequestLimits:
     points: int = 10_000
     list_items: int = 10_000
     reranks: int = 1
+    answers: int = 1
     errors: int = 20
 
 
@@ -164,6 +165,8 @@ def too_costly(
         return [_refusal(what, cost, limits.points, "lower `first`, `k` or `limit`, or ask in several requests")]
     if (asked := reranks(schema, operation, fragments, variables, context)) > limits.reranks:
         return [_refusal("Searches with `rerank`", asked, limits.reranks, "set `rerank: false` on the others")]
+    if (asked := answers(schema, operation, fragments, variables)) > limits.answers:
+        return [_refusal("Answers", asked, limits.answers, "ask for the others in requests of their own")]
     return []
 
 

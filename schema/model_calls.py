@@ -1,4 +1,4 @@
-"""Which root fields of an operation would have a chat model called, so that a second call is refused before any field runs."""
+"""Which fields of an operation would have a chat model called, so that a second call is refused before any field runs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from graphql import (
     SelectionNode,
     SelectionSetNode,
     Undefined,
+    get_named_type,
     value_from_ast_untyped,
 )
 
@@ -24,6 +25,7 @@ from retrieval.session import Session
 from schema.cost import default_of, variables_of
 
 RERANK = "rerank"
+SEARCH, ANSWER = "Search", "answer"
 
 
 def reranks(
@@ -55,10 +57,34 @@ def reranks(
     return len(asked)
 
 
+def answers(
+    schema: GraphQLSchema,
+    operation: OperationDefinitionNode,
+    fragments: Mapping[str, FragmentDefinitionNode],
+    variables: Mapping[str, Any],
+) -> int:
+    """How many answers of searches an operation asks for, each name in the response counted once."""
+    root = schema.get_root_type(operation.operation)
+    values = variables_of(operation, variables)
+    asked = set[tuple[str, str]]()
+    for node in root_fields(operation.selection_set, fragments, values):
+        definition = None if root is None else root.fields.get(node.name.value)
+        if definition is None or node.selection_set is None or get_named_type(definition.type).name != SEARCH:
+            continue
+        inner = root_fields(node.selection_set, fragments, values)
+        asked |= {(response_name(node), response_name(one)) for one in inner if one.name.value == ANSWER}
+    return len(asked)
+
+
+def response_name(node: FieldNode) -> str:
+    """What a field answers as."""
+    return (node.alias or node.name).value
+
+
 def root_fields(
     selection_set: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], values: Mapping[str, Any]
 ) -> Iterator[FieldNode]:
-    """The fields at the root that run, through all fragments; the operation has passed the limit on expanded selections."""
+    """The fields of a selection that run, through all fragments; the operation has passed the limit on expanded selections."""
     for selection in selection_set.selections:
         if is_left_out(selection, values):
             continue

@@ -31,7 +31,7 @@ class IngestionProgress:
 @strawberry.type(description="Everything that can be followed.")
 class Subscription:
     @strawberry.subscription(
-        description="An answer while it is written: what it rests on, its text in pieces, the whole; as `Search.answer` gives it.",
+        description="An answer while it is written: what it rests on, its text in pieces, the whole, as `Search.answer` is.",
         graphql_type=AnswerEvent,
     )
     async def answer(
