@@ -98,23 +98,27 @@ async def walk(reader: Reader, start: Iterable[Node], steps: Steps) -> Walked:
 
 
 async def one_step(reader: Reader, front: Sequence[Node], seen: set[Node], hop: int, most: int, steps: Steps) -> Walked:
-    """One step from all of `front`, a statement a namespace; `most` new entities over all of them."""
+    """One step from all of `front`, in one statement; `most` new entities over all of them."""
     reached, passed, cut = list[Neighbour](), set[tuple[int, int]](), False
     edges = reader.store.tuning.edges_of_node if steps.edges is None else steps.edges
+    predicates = None if steps.predicates is None else list(steps.predicates)
     statement, record = ("graph_hop", []) if steps.known is None else ("graph_hop_known", [steps.known])
-    for ns in dict.fromkeys(ns for ns, _ in front):
-        nodes, known = ([id for space, id in some if space == ns] for some in (front, seen))
-        predicates = None if steps.predicates is None else list(steps.predicates)
-        bounds = (steps.direction.ways, edges, most + 1)
-        rows = await reader.within([ns]).rows(statement, ns, nodes, known, steps.at, predicates, *bounds, *record)
-        for row in rows:
-            if row["neighbour"] is None:
-                cut = True
-            elif row["is_new"]:
-                reached.append(Neighbour(ns, row["neighbour"], hop, tuple(row["facts"])))
-            else:
-                passed.update((ns, fact) for fact in row["facts"])
-    reached.sort(key=lambda one: (-len(one.facts), one.ns, one.entity_id))
+    bounds = (steps.direction.ways, edges, most + 1)
+    about = reader.within(ns for ns, _ in front)
+    rows = await about.rows(statement, *columns(front), *columns(seen), steps.at, predicates, *bounds, *record)
+    for row in rows:
+        if row["neighbour"] is None:
+            cut = True
+        elif row["is_new"]:
+            reached.append(Neighbour(row["ns"], row["neighbour"], hop, tuple(row["facts"])))
+        else:
+            passed.update((row["ns"], fact) for fact in row["facts"])
     kept = tuple(reached[:most])
     passed.update((one.ns, fact) for one in kept for fact in one.facts)
     return Walked(kept, tuple(passed), cut or len(reached) > most)
+
+
+def columns(nodes: Iterable[Node]) -> tuple[list[int], list[int]]:
+    """Nodes as two arrays of the same length: the namespace of each, and the id of each."""
+    listed = list(nodes)
+    return [ns for ns, _ in listed], [entity_id for _, entity_id in listed]

@@ -26,6 +26,7 @@ PLANNED_ONCE = frozenset(
         "facts_stated_counted",
         "fragments",
         "fragments_of",
+        "graph_hop",
         "highlights",
         "sources",
         "versions",

@@ -1,33 +1,50 @@
--- One step of a walk inside one namespace: where facts valid at an instant lead from some nodes, and by which of them.
--- $1-$3 access, $4 namespace, $5 nodes to step from, $6 nodes seen already, $7 instant, $8 predicates (null is any),
--- $9 whether to follow facts to their object, for each way that is followed, $10 visible edges examined a node and way,
--- $11 how many new nodes
+-- One step of a walk: where facts valid at an instant lead from some nodes, each inside its namespace, and by which of them.
+-- $1-$3 access, of each node to step from: $4 namespace, $5 id; of each node seen already: $6 namespace, $7 id; $8 instant,
+-- $9 predicates (null is any), $10 whether to follow facts to their object, for each way that is followed, $11 visible edges
+-- examined a node and way, $12 how many new nodes in all
 -- Rows of three kinds: a new node, a node seen already (`is_new` false), and one without node where edges were left unexamined.
--- visible() is asked of the number of the namespace and not of the column, so that it folds into conditions on the key.
+-- visible() of an edge is written out: by what holds of a node one of four readings runs, each with its conditions on the key, so
+-- that what is hidden costs nothing whatever the values are, and the plan can be kept.
 with examined as materialized (
-    select e.far_id, e.row_id, e.valid_from, e.valid_to, e.place
-      from unnest($5::bigint[]) as n(entity_id)
-     cross join lateral (select v.entity_id from entity v
-                          where v.ns = $4 and v.entity_id = n.entity_id and visible(v.ns, v.acl_id, $1, $2, $3) limit 1) v
-     cross join unnest($9::boolean[]) as way(outgoing)
+    select v.ns, e.far_id, e.row_id, e.valid_from, e.valid_to, e.place
+      from unnest($4::int[], $5::bigint[]) as n(ns, entity_id)
      cross join lateral (
-           select e.far_id, e.row_id, e.valid_from, e.valid_to,
-                  row_number() over (order by e.far_acl, e.place_acl, e.predicate, e.row_id) as place
-             from edge e
-            where e.ns = $4 and e.entity_id = v.entity_id and e.outgoing = way.outgoing
-              and visible($4, e.far_acl, $1, $2, $3) and visible($4, e.place_acl, $1, $2, $3)
-              and ($8::text[] is null or e.predicate = any($8::text[]))
-            order by e.far_acl, e.place_acl, e.predicate, e.row_id
-            limit $10::int + 1) e
+           select v.ns, v.entity_id, v.ns = any($3) as is_whole, $9::text[] is null as is_any
+             from (select v.ns, v.entity_id, v.acl_id from entity v
+                    where v.ns = n.ns and v.entity_id = n.entity_id limit 1) v
+            where visible(v.ns, v.acl_id, $1, $2, $3)) v
+     cross join unnest($10::boolean[]) as way(outgoing)
+     cross join lateral (
+         select e.*, row_number() over () as place
+           from (
+             (select e.far_id, e.row_id, e.valid_from, e.valid_to from edge e
+               where v.is_whole and v.is_any and e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
+               order by e.far_acl, e.place_acl, e.predicate, e.row_id limit $11::int + 1)
+             union all
+             (select e.far_id, e.row_id, e.valid_from, e.valid_to from edge e
+               where v.is_whole and not v.is_any and e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
+                 and e.predicate = any($9)
+               order by e.far_acl, e.place_acl, e.predicate, e.row_id limit $11::int + 1)
+             union all
+             (select e.far_id, e.row_id, e.valid_from, e.valid_to from edge e
+               where not v.is_whole and v.is_any and e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
+                 and e.far_acl = any($2) and e.place_acl = any($2)
+               order by e.far_acl, e.place_acl, e.predicate, e.row_id limit $11::int + 1)
+             union all
+             (select e.far_id, e.row_id, e.valid_from, e.valid_to from edge e
+               where not v.is_whole and not v.is_any and e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
+                 and e.far_acl = any($2) and e.place_acl = any($2) and e.predicate = any($9)
+               order by e.far_acl, e.place_acl, e.predicate, e.row_id limit $11::int + 1)) e) e
 ), reached as materialized (
-    select e.far_id as neighbour, array_agg(distinct e.row_id order by e.row_id) as facts
+    select e.ns, e.far_id as neighbour, array_agg(distinct e.row_id order by e.row_id) as facts,
+           (e.ns, e.far_id) not in (select s.ns, s.id from unnest($6::int[], $7::bigint[]) as s(ns, id)) as is_new
       from examined e
-     where e.place <= $10 and (e.valid_from is null or e.valid_from <= $7) and (e.valid_to is null or e.valid_to > $7)
-     group by e.far_id
+     where e.place <= $11 and (e.valid_from is null or e.valid_from <= $8) and (e.valid_to is null or e.valid_to > $8)
+     group by e.ns, e.far_id
 )
-(select r.neighbour, r.facts, true as is_new from reached r where r.neighbour <> all($6::bigint[])
-  order by cardinality(r.facts) desc, r.neighbour limit $11)
+(select r.ns, r.neighbour, r.facts, r.is_new from reached r where r.is_new
+  order by cardinality(r.facts) desc, r.ns, r.neighbour limit $12)
 union all
-(select r.neighbour, r.facts, false from reached r where r.neighbour = any($6::bigint[]) order by r.neighbour)
+(select r.ns, r.neighbour, r.facts, r.is_new from reached r where not r.is_new order by r.ns, r.neighbour)
 union all
-(select null, null, null from examined e where e.place > $10 limit 1)
+(select null, null, null, null from examined e where e.place > $11 limit 1)

@@ -33,7 +33,7 @@ from tests.fixtures.world import opened, store_world
 
 ROOT = Path(__file__).parents[2]
 ROW = "visible({0}.ns, {0}.acl_id, $1, $2, $3)"
-EDGE = "visible($4, e.{0}, $1, $2, $3)"
+EDGE = "e.{0} = any($2)"
 STANDS = "any(array(select principal_id from stands))"
 ENTITIES = ("visible_entities($1, $2, $3,", "visible_entities($1, $2, $1,")
 FAULTS = {
@@ -47,7 +47,7 @@ FAULTS = {
     "a source by id ignores restrictions": ("sources", ROW.format("e"), "e.ns = any($1)"),
     "a walk goes through hidden entities": ("graph_hop", EDGE.format("far_acl"), "true"),
     "a walk goes over facts stated in hidden places": ("graph_hop", EDGE.format("place_acl"), "true"),
-    "a fact holds at the moment when it ends": ("graph_hop", "e.valid_to > $7", "e.valid_to >= $7"),
+    "a fact holds at the moment when it ends": ("graph_hop", "e.valid_to > $8", "e.valid_to >= $8"),
     "entities are counted before access": ("count_entities", ROW.format("e"), "e.ns = any($1)"),
     "fragments are counted before access": ("count_fragments", ROW.format("f"), "f.ns = any($1)"),
     "facts are counted whatever they lead to": ("count_facts", ROW.format("o"), "true"),

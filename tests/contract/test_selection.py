@@ -365,11 +365,13 @@ async def test_a_list_that_is_fused_is_not_ranked_again_by_itself(place: Place) 
         assert not {"vector_exact", "lexical"} & set(cost), chosen
 
 
-async def test_a_second_step_is_a_second_statement(place: Place) -> None:
-    document = "{{ search(question: {0}, namespaces: [{1}], hops: {2}) {{ neighbors {{ hops }} }} }}"
-    words, space = text(place.world.words[0]), text(place.space.name)
-    assert (await place.cost(document.format(words, space, 1)))["graph_hop"] == 1
-    assert (await place.cost(document.format(words, space, 2)))["graph_hop"] == 2
+async def test_a_step_is_a_statement_over_all_namespaces(place: Place) -> None:
+    document = "{{ search(question: {0}, k: 20, hops: {1}) {{ hits {{ entity {{ namespace }} }} neighbors {{ hops }} }} }}"
+    words = text(" ".join(place.world.words))
+    answer = await place.ask(document.format(words, 2))
+    assert len({hit["entity"]["namespace"] for hit in answer["data"]["search"]["hits"]}) > 1
+    assert (await place.cost(document.format(words, 1)))["graph_hop"] == 1
+    assert (await place.cost(document.format(words, 2)))["graph_hop"] == 2
 
 
 async def test_a_pack_loads_what_prices_its_items_and_nothing_else(place: Place) -> None:

@@ -311,7 +311,7 @@ async def test_pages_and_walks_about_hidden_things_are_empty(planted: tuple[Plan
         seen = place.view.sees(entity)
         rows = await fetch(connection, "fragments_of", place, [entity.space.ns], [entity.id], [-1], [100])
         assert len(rows) == (len(entity.fragments) if seen else 0)
-        walk = [entity.space.ns, [entity.id], [entity.id], ALWAYS, None, [True, False], 400, 40]
+        walk = [*([entity.space.ns], [entity.id]) * 2, ALWAYS, None, [True, False], 400, 40]
         rows = await fetch(connection, "graph_hop", place, *walk)
         assert {row["neighbour"]: row["facts"] for row in rows} == (around(place, entity) if seen else {})
 

@@ -63,3 +63,24 @@ async def test_a_plan_that_was_made_of_a_small_base_reads_by_key_when_it_has_gro
         await connection.execute(MADE, ns, 13, 5_000)
         assert await connection.fetch(asked) == before, "nothing told PostgreSQL that it has grown"
     assert not any("Seq Scan on entity" in row[0] for row in before)
+
+
+MADE_EDGES = """
+    insert into edge (ns, entity_id, outgoing, far_acl, place_acl, predicate, row_id, far_id, fact_id)
+    select ns, n, true, n, 0, 'x', n, n, 1000 * ns + n from generate_series(1, 400) ns, generate_series(1, $1::int) n"""
+
+
+@pytest.mark.parametrize("edges", [0, 30])
+async def test_the_plan_of_a_walk_asks_for_permission_by_key(store: Store, ns: int, edges: int) -> None:
+    async with store.database.writing() as connection:
+        await connection.execute(MADE_EDGES, edges)
+        await connection.execute("analyze edge")
+        await connection.execute(f"prepare kept as {guarded('graph_hop')}")
+        here, node = f"array[{ns}]", "array[1]"
+        given = f"{here}, array[0], '{{}}', {here}, {node}, {here}, {node}, now(), null, array[true], 400, 40, true"
+        plan = [row[0] for row in await connection.fetch(f"explain execute kept({given})")]
+    reads = [line for line in plan if " on edge " in line]
+    assert len(reads) == 4
+    assert all("edge_pkey" in line for line in reads), "\n".join(plan)
+    assert sum("(far_acl = ANY ($2)) AND (place_acl = ANY ($2))" in line for line in plan if "Index Cond" in line) == 2
+    assert not any("Sort Key: e_" in line and "far_acl" in line for line in plan), "edges come in the order of the index"
