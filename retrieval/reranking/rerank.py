@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailable
 from retrieval.ports import ChatModel, Message, Reply
 from retrieval.ranking import Candidate
-from retrieval.records import Fragment
 from retrieval.reranking.pool import Placed, Pooled, placed, pool_of
 from retrieval.reranking.prompt import messages_of
 from retrieval.reranking.scores import scores_of
-from retrieval.stage import Work, both, stage
+from retrieval.stage import Work, stage
 from retrieval.subgraph import FoundNeighbour
 from retrieval.text_lists import Degradation
 
@@ -35,34 +35,29 @@ class Rerank:
     @stage
     async def pool(self) -> list[Pooled]:
         """What is judged: the first fused fragments, then the neighbours, each entity once."""
-        fused, around = await both(self.run.lists.fused, self.run.neighbors)
+        fused, catalogue = await self.run.lists.fused, await self.run.session.catalogue()
         tuning, k = self.run.session.store.tuning, self.run.question.k
         head = min(tuning.rerank_pool, tuning.rerank_found)
-        known = {(one.entity.ns, one.entity.entity_id) for one in around}
-        speakers: dict[tuple[int, int], Candidate] = {}
-        for one in fused[head:]:
-            if (place := (one.hit.ns, one.hit.entity_id)) in known:
-                speakers.setdefault(place, one)
         # With those that may follow unjudged, so that all texts come out of one statement.
-        wanted = [*fused[: max(head, k)], *speakers.values()]
-        fragments = await (await self.run.session.catalogue()).fragments.many((one.hit.ns, one.hit.item_id) for one in wanted)
-        of_id = {(one.ns, one.fragment_id): one for one in fragments if one is not None}
-        found = [
-            Pooled(fragment.entity, fragment, one)
-            for one in fused[:head]
-            if (fragment := of_id.get((one.hit.ns, one.hit.item_id))) is not None
-        ]
-        spoken = {place: of_id.get((one.hit.ns, one.hit.item_id)) for place, one in speakers.items()}
-        return pool_of(found, await self._around(around, spoken), max(tuning.rerank_pool, k))
+        places = [(one.hit.ns, one.hit.item_id) for one in fused[: max(head, k)]]
+        fragments, around = await asyncio.gather(catalogue.fragments.many(places), self.run.neighbors)
+        found = [Pooled(one.entity, one, at) for one, at in zip(fragments[:head], fused, strict=False) if one is not None]
+        return pool_of(found, await self._around(around, fused[head:]), max(tuning.rerank_pool, k))
 
-    async def _around(self, around: list[FoundNeighbour], spoken: dict[tuple[int, int], Fragment | None]) -> list[Pooled]:
+    async def _around(self, around: list[FoundNeighbour], later: Sequence[Candidate]) -> list[Pooled]:
         """Neighbours with their best fragment: the one that was found highest, else the first of the text."""
         catalogue = await self.run.session.catalogue()
+        known = {(one.entity.ns, one.entity.entity_id) for one in around}
+        speakers: dict[tuple[int, int], Candidate] = {}
+        for one in later:
+            if (place := (one.hit.ns, one.hit.entity_id)) in known:
+                speakers.setdefault(place, one)
+        fragments = await catalogue.fragments.many((one.hit.ns, one.hit.item_id) for one in speakers.values())
+        best = {place: fragment for place, fragment in zip(speakers, fragments, strict=True) if fragment is not None}
         entities = [one.entity for one in around]
-        silent = [one for one in entities if spoken.get((one.ns, one.entity_id)) is None]
+        silent = [one for one in entities if (one.ns, one.entity_id) not in best]
         pages = await asyncio.gather(*(catalogue.fragments_of(one, -1, 1) for one in silent))
-        firsts = {(one.ns, one.entity_id): page[0] for one, page in zip(silent, pages, strict=True) if page}
-        best = firsts | {place: fragment for place, fragment in spoken.items() if fragment is not None}
+        best |= {(one.ns, one.entity_id): page[0] for one, page in zip(silent, pages, strict=True) if page}
         return [Pooled(one, best.get((one.ns, one.entity_id))) for one in entities]
 
     @stage

@@ -14,7 +14,7 @@ from typing import Any
 from retrieval.errors import ProviderUnavailable
 from retrieval.ports import Finish, Reply
 
-_OBJECT = re.compile(r"[^{}]*(\{[^{}]*\})\s*(?:```)?\s*")
+_OBJECT = re.compile(r"[^{}]*(\{[^{}\[\]]*\})\s*(?:```)?\s*")
 
 
 def scores_of(reply: Reply, count: int) -> list[float]:
