@@ -12,7 +12,7 @@ import orjson
 import structlog
 
 LogFormat = Literal["auto", "json", "console"]
-NOISY = ("uvicorn.access", "strawberry.execution", "strawberry.ws.task", "openai._base_client")
+NOISY = ("uvicorn.access", "strawberry.execution", "strawberry.ws.task")
 
 
 def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> None:

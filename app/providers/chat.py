@@ -88,7 +88,8 @@ class OpenAIChat:
         async with contextlib.AsyncExitStack() as stack:
             response = await self._answered(stack, sent, wanted, patience)
             try:
-                yield response.iter_bytes()
+                async with contextlib.aclosing(response.iter_bytes()) as parts:
+                    yield parts
             except httpx2.HTTPError:
                 raise Failed(f"{UNUSABLE}: it broke off.") from None
 
