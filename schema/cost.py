@@ -38,6 +38,8 @@ NAMED_SIZES = {"LOW": TUNING.recall_low, "MID": TUNING.recall_mid, "HIGH": TUNIN
 FIXED_LISTS = {
     "neighbors": TUNING.neighbours_most,
     "citations": CITATIONS_MOST,
+    "Search.answer": 1,
+    "AnswerDone.answer": 1,
     "anchors": TUNING.typed_anchors,
     "unresolved": TUNING.typed_anchors,
     "used": 1,
@@ -111,7 +113,9 @@ class _Walk:
         definition: GraphQLField | None = getattr(parent, "fields", {}).get(node.name.value)
         if definition is None:
             return 0
-        if (fixed := FIXED_LISTS.get(node.name.value)) is not None:
+        name = node.name.value
+        fixed = FIXED_LISTS.get(f"{getattr(parent, 'name', '')}.{name}", FIXED_LISTS.get(name))
+        if fixed is not None:
             times, size = owners, fixed
         else:
             size = self._page_size(node, definition)

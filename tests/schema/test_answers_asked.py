@@ -12,10 +12,11 @@ from schema.limits import RequestLimits, too_costly
 
 SCHEMA = make_schema()
 MANY = " ".join(f'a{n}: search(question: "q{n}") {{ answer {{ text }} }}' for n in range(10))
+NAMES = " ".join(f"a{n}: answer {{ text }}" for n in range(10))
 
 REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
     "ten searches": (f"{{ {MANY} }}", {}),
-    "ten names in one search": ('{ search(question: "q") { ' + " ".join(f"a{n}: answer {{ text }}" for n in range(10)) + " } }", {}),
+    "ten names in one search": (f'{{ search(question: "q") {{ {NAMES} }} }}', {}),
     "two names of one search": ('{ search(question: "q") { answer { text } b: answer { status } } }', {}),
     "the same search under two names": (
         '{ a: search(question: "q") { answer { text } } b: search(question: "q") { answer { text } } }', {},
@@ -24,11 +25,13 @@ REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
         'query { search(question: "q") { answer { text } ...F } } fragment F on Search { ... { b: answer { text } } }', {},
     ),
     "one in a fragment at the root": (
-        'query { a: search(question: "q") { answer { text } } ...F } fragment F on Query { b: search(question: "r") { answer { text } } }',
+        'query { a: search(question: "q") { answer { text } } ...F } '
+        'fragment F on Query { b: search(question: "r") { answer { text } } }',
         {},
     ),
     "one behind a variable": (
-        'query($yes: Boolean!) { search(question: "q") { answer { text } b: answer @include(if: $yes) { text } } }', {"yes": True},
+        'query($yes: Boolean!) { search(question: "q") { answer { text } b: answer @include(if: $yes) { text } } }',
+        {"yes": True},
     ),
     "one behind the default of a variable": (
         'query($no: Boolean = false) { search(question: "q") { answer { text } ... @skip(if: $no) { b: answer { text } } } }', {},
