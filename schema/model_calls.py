@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from typing import Any
 
 from graphql import (
@@ -52,7 +53,7 @@ def reranks(
         arguments |= {name: value for name, value in given.items() if value is not Undefined}
         known = {name: value for name, value in arguments.items() if value is not Undefined and value is not None}
         if known.pop(RERANK, by_default) is True:
-            written = json.dumps([node.name.value, known], sort_keys=True, default=str, ensure_ascii=False)
+            written = json.dumps([node.name.value, known], sort_keys=True, default=named, ensure_ascii=False)
             asked.add(unicodedata.normalize("NFC", written))
     return len(asked)
 
@@ -79,6 +80,11 @@ def answers(
 def response_name(node: FieldNode) -> str:
     """What a field answers as."""
     return (node.alias or node.name).value
+
+
+def named(value: object) -> str:
+    """A default of an enum as a document would write it."""
+    return value.name if isinstance(value, Enum) else str(value)
 
 
 def root_fields(
