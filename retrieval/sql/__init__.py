@@ -17,6 +17,8 @@ PLANNED_ONCE = frozenset(
         "entities_by_id",
         "entities_by_key",
         "fact_places",
+        "facts_around",
+        "facts_beside",
         "facts_by_row",
         "facts_in_conflict",
         "facts_known",

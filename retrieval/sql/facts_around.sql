@@ -7,6 +7,7 @@
 -- taken when what lies nearer is enough. A fact that touches two of the entities counts once, where it is nearer.
 -- Where few edges are visible their facts are read, since in order one might pass by any number of hidden ones.
 -- "offset 0" looks the places of each fact up: without it the planner may read all places of the base once, for one fact.
+-- visible() is asked of the namespace that was given, so that a kept plan looks each entity up by its key.
 with recursive read(distance, spaces, rows, distances) as (
     select 0, '{}'::int[], '{}'::bigint[], '{}'::int[]
     union all
@@ -20,7 +21,7 @@ with recursive read(distance, spaces, rows, distances) as (
                from unnest($4::int[], $5::bigint[], $6::int[]) as n(ns, entity_id, distance)
               cross join lateral (
                   select v.ns, v.entity_id, v.ns = any($3::int[]) or $8::timestamptz is not null as in_order from entity v
-                   where v.ns = n.ns and v.entity_id = n.entity_id and visible(v.ns, v.acl_id, $1, $2, $3) limit 1) v
+                   where v.ns = n.ns and v.entity_id = n.entity_id and visible(n.ns, v.acl_id, $1, $2, $3) limit 1) v
               cross join lateral (
                   select v.in_order or $13::int <= (select count(*) from (
                              select from edge e where e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing
@@ -36,7 +37,7 @@ with recursive read(distance, spaces, rows, distances) as (
                       and in_scope(f.relevance_scopes, $9, $10)
                       and (not f.has_places or exists (
                            select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0))
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
                   union all
                   (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
@@ -44,10 +45,10 @@ with recursive read(distance, spaces, rows, distances) as (
                       and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)
                       and in_scope(f.relevance_scopes, $9, $10)
                       and exists (select from entity o
-                                   where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3) offset 0)
+                                   where o.ns = f.ns and o.entity_id = f.object_id and visible(n.ns, o.acl_id, $1, $2, $3) offset 0)
                       and (not f.has_places or exists (
                            select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0))
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
                   union all
                   (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
@@ -55,10 +56,10 @@ with recursive read(distance, spaces, rows, distances) as (
                       and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)
                       and in_scope(f.relevance_scopes, $9, $10)
                       and exists (select from entity s
-                                   where s.ns = f.ns and s.entity_id = f.subject_id and visible(s.ns, s.acl_id, $1, $2, $3) offset 0)
+                                   where s.ns = f.ns and s.entity_id = f.subject_id and visible(n.ns, s.acl_id, $1, $2, $3) offset 0)
                       and (not f.has_places or exists (
                            select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0))
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
                   union all
                   (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from

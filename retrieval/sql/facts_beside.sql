@@ -8,7 +8,7 @@ select g.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_i
   from unnest($4::int[], $5::bigint[], $6::text[]) with ordinality as g(ns, subject_id, predicate, place)
  cross join lateral (
      select v.entity_id from entity v
-      where v.ns = g.ns and v.entity_id = g.subject_id and visible(v.ns, v.acl_id, $1, $2, $3) limit 1) v
+      where v.ns = g.ns and v.entity_id = g.subject_id and visible(g.ns, v.acl_id, $1, $2, $3) limit 1) v
  cross join lateral (
      select f.*
        from fact f
@@ -18,9 +18,9 @@ select g.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_i
                  else f.recorded_at <= $8 and (f.retracted_at is null or f.retracted_at > $8) end
         and in_scope(f.relevance_scopes, $9, $10)
         and (f.object_id is null or exists (
-             select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
+             select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(g.ns, o.acl_id, $1, $2, $3)))
         and (not f.has_places or exists (
              select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-              where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+              where p.ns = f.ns and p.fact_id = f.fact_id and visible(g.ns, e.acl_id, $1, $2, $3) offset 0))
       order by f.fact_id = any($11::bigint[]) desc, f.fact_id limit $12) f
  order by g.place, f.fact_id

@@ -98,9 +98,9 @@ SOONEST = {
 
 SAME = "visible({0}.ns, {0}.acl_id, $1, $2, $3)"
 PACK_FAULTS = {
-    "facts of a pack were stated in hidden places": ("facts_around", SAME.format("e"), "true"),
-    "facts of a pack as of then lead to hidden things": ("facts_around", SAME.format("o"), "true"),
-    "facts of a pack as of then come from hidden things": ("facts_around", SAME.format("s"), "true"),
+    "facts of a pack were stated in hidden places": ("facts_around", SAME.format("e").replace("e.ns", "n.ns"), "true"),
+    "facts of a pack as of then lead to hidden things": ("facts_around", SAME.format("o").replace("o.ns", "n.ns"), "true"),
+    "facts of a pack as of then come from hidden things": ("facts_around", SAME.format("s").replace("s.ns", "n.ns"), "true"),
     "facts of a pack that are edges were stated in hidden places": ("facts_around", "and e.place_acl = any($2)", ""),
     "facts of a pack that are edges lead to hidden things": ("facts_around", "and e.far_acl = any($2)", ""),
     "a contradiction holds at the moment when it ends": ("facts_beside", "f.valid_to > $7", "f.valid_to >= $7"),
@@ -108,7 +108,7 @@ PACK_FAULTS = {
         "facts_beside", "f.retracted_at > $8", "f.retracted_at >= $8",
     ),
     "recent notes ignore restrictions": ("recent", "visible(s.ns, e.acl_id, $1, $2, $3)", "true"),
-    "what contradicts a fact of a pack was stated in hidden places": ("facts_beside", SAME.format("e"), "true"),
+    "what contradicts a fact of a pack was stated in hidden places": ("facts_beside", "visible(g.ns, e.acl_id, $1, $2, $3)", "true"),
     "what contradicts a fact of a pack is about something else": (
         "facts_beside", "in_scope(f.relevance_scopes, $9, $10)", "true",
     ),
