@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -23,15 +25,29 @@ def missing(what: str) -> str:
 
 @pytest.fixture(scope="session")
 def node_project() -> Path:
-    """The folder of the Node packages, installed from their lock file."""
+    """The folder of the Node packages, installed from their lock file by the first worker that asks."""
     if not shutil.which("node") or not shutil.which("npm"):
         missing("Node")
-    if not (NODE_PROJECT / "node_modules" / "graphql-http").exists():
-        command = ["npm", "ci", "--no-audit", "--no-fund", "--prefer-offline"]
-        result = subprocess.run(command, cwd=NODE_PROJECT, capture_output=True, text=True, timeout=200, check=False)
-        if result.returncode != 0:
-            missing(f"graphql-http (npm ci: {result.stderr[-300:]})")
+    with (NODE_PROJECT / "package-lock.json").open() as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        if not installed(NODE_PROJECT):
+            command = ["npm", "ci", "--no-audit", "--no-fund", "--prefer-offline"]
+            result = subprocess.run(command, cwd=NODE_PROJECT, capture_output=True, text=True, timeout=200, check=False)
+            if result.returncode != 0:
+                missing(f"what the tests run from npm (npm ci: {result.stderr[-300:]})")
     return NODE_PROJECT
+
+
+def installed(project: Path) -> bool:
+    """Whether exactly the packages of the lock file are there, those for one kind of machine aside."""
+    wanted, there = (versions(project / name) for name in ("package-lock.json", "node_modules/.package-lock.json"))
+    return wanted == there
+
+
+def versions(lock: Path) -> dict[str, str]:
+    """The versions of the packages in a lock file, by the folder of each."""
+    packages = json.loads(lock.read_text())["packages"] if lock.exists() else {}
+    return {name: one["version"] for name, one in packages.items() if name and not one.get("optional")}
 
 
 @pytest.fixture(scope="session")
