@@ -13,7 +13,7 @@ class Citation:
     marker: str = field("How it stands in the text, such as `[1]`.")
     start: int = field("Offset of its first unit.")
     end: int = field("Offset after its last unit.")
-    fragment: Fragment | None = field("The fragment; null for an entity without text that a rerank lifted into the hits.")
+    fragment: Fragment | None = field("The fragment.")
     card: SourceCard = field("What an interface shows as the source.")
 
 

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from retrieval.answering.markers import MarkedText
-from retrieval.answering.prompt import ECHO, NOTHING_FOUND, Source, messages_of
+from retrieval.answering.prompt import ECHO, NOTHING_FOUND, messages_of
 from retrieval.errors import ContextQLError, DeadlineExceeded
 from retrieval.ports import ChatModel, Finish, Message
 from retrieval.prompt import language_of
@@ -46,9 +46,12 @@ class Citation:
     marker: str
     start: int
     end: int
-    card: Entity
-    fragment: Fragment | None
-    """None for an entity without text that a rerank lifted by its title."""
+    fragment: Fragment
+
+    @property
+    def card(self) -> Entity:
+        """What an interface shows as the source."""
+        return self.fragment.entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,9 @@ async def answer_of(run: Search, say: Say = silent) -> Answer:
         return said(NOTHING_FOUND[language], AnswerStatus.NOTHING_FOUND, say)
     if store.chat is None:
         return said(f"{ECHO[language]}\n\n{await run.context}", AnswerStatus.ECHO, say)
-    sources = [(hit.entity, hit.fragment) for hit in hits]
-    messages = messages_of(run.question.text, sources, [one.entity for one in around], language)
-    return await _Writing(run, store.chat, sources, say).written(messages)
+    fragments = [hit.fragment for hit in hits if hit.fragment is not None]
+    messages = messages_of(run.question.text, fragments, [one.entity for one in around], language)
+    return await _Writing(run, store.chat, fragments, say).written(messages)
 
 
 def said(text: str, status: AnswerStatus, say: Say) -> Answer:
@@ -99,12 +102,12 @@ def said(text: str, status: AnswerStatus, say: Say) -> Answer:
 class _Writing:
     """One answer while a model writes it."""
 
-    def __init__(self, run: Search, chat: ChatModel, sources: Sequence[Source], say: Say) -> None:
+    def __init__(self, run: Search, chat: ChatModel, fragments: Sequence[Fragment], say: Say) -> None:
         self._run = run
         self._chat = chat
-        self._sources = sources
+        self._fragments = fragments
         self._say = say
-        self._marked = MarkedText(len(sources))
+        self._marked = MarkedText(len(fragments))
         self._texts: list[str] = []
         self._left = run.session.store.tuning.answer_characters
 
@@ -151,5 +154,4 @@ class _Writing:
             self._say(text)
 
     def _citations(self) -> list[Citation]:
-        cited = ((mark, self._sources[mark.number - 1]) for mark in self._marked.marks)
-        return [Citation(mark.text, mark.start, mark.end, entity, fragment) for mark, (entity, fragment) in cited]
+        return [Citation(mark.text, mark.start, mark.end, self._fragments[mark.number - 1]) for mark in self._marked.marks]

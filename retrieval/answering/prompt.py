@@ -10,9 +10,6 @@ from retrieval.prompt import HEADINGS, Language
 from retrieval.records import Entity, Fragment
 from retrieval.untrusted import neutralize, neutralize_line
 
-Source = tuple[Entity, Fragment | None]
-"""What may be cited: an entity with the fragment of it that was found, if one was."""
-
 INSTRUCTIONS: dict[Language, str] = {
     "ru": """\
 Ты отвечаешь на вопрос по фрагментам базы знаний. Данные стоят в сообщении пользователя между строками BEGIN {mark} и END {mark}.
@@ -48,34 +45,34 @@ ECHO: dict[Language, str] = {
 }
 
 
-def messages_of(question: str, sources: Sequence[Source], neighbours: Sequence[Entity], language: Language) -> list[Message]:
+def messages_of(question: str, fragments: Sequence[Fragment], neighbours: Sequence[Entity], language: Language) -> list[Message]:
     """The chat of one question: rules, then the data and the question, all of it neutralised."""
-    data, asked = data_of(sources, neighbours, language), neutralize(question)
+    data, asked = data_of(fragments, neighbours, language), neutralize(question)
     mark = mark_outside(data + asked)
     told = f"BEGIN {mark}\n{data}\nEND {mark}\n\n{WORDS[language][1]}\n{asked}"
     return [Message("system", INSTRUCTIONS[language].format(mark=mark)), Message("user", told)]
 
 
-def data_of(sources: Sequence[Source], neighbours: Sequence[Entity], language: Language) -> str:
+def data_of(fragments: Sequence[Fragment], neighbours: Sequence[Entity], language: Language) -> str:
     """What `context` has, with a number for each fragment; stored headings of this shape were escaped."""
     found, source, related = HEADINGS[language]
     key = WORDS[language][0]
-    parts = [found] if sources else []
-    parts += [numbered(number, entity, fragment, key, source) for number, (entity, fragment) in enumerate(sources, 1)]
+    parts = [found] if fragments else []
+    parts += [numbered(number, fragment, key, source) for number, fragment in enumerate(fragments, 1)]
     if neighbours:
         parts.append("\n".join([related, *(line_of(entity) for entity in neighbours)]))
     return "\n\n".join(parts)
 
 
-def numbered(number: int, entity: Entity, fragment: Fragment | None, key: str, source: str) -> str:
-    """A fragment under its number; of an entity without text its title."""
-    title = f"## [{number}] {neutralize_line(entity.title if fragment is None else fragment.title)}"
-    if fragment is not None and fragment.heading:
+def numbered(number: int, fragment: Fragment, key: str, source: str) -> str:
+    """A fragment under its number."""
+    title = f"## [{number}] {neutralize_line(fragment.title)}"
+    if fragment.heading:
         title += f" — {neutralize_line(fragment.heading)}"
-    lines = [title, key + neutralize_line(entity.key)]
-    if entity.source_path:
-        lines.append(source + neutralize_line(entity.source_path))
-    return "\n".join(lines) + ("" if fragment is None else "\n\n" + neutralize(fragment.text))
+    lines = [title, key + neutralize_line(fragment.entity.key)]
+    if fragment.entity.source_path:
+        lines.append(source + neutralize_line(fragment.entity.source_path))
+    return "\n".join(lines) + "\n\n" + neutralize(fragment.text)
 
 
 def line_of(entity: Entity) -> str:

@@ -21,6 +21,7 @@ from graphql import (
 )
 
 from tests.contract import by_entity, lists, oracle, over_time, searching, typed, walks
+from tests.contract.answers import Answered
 from tests.contract.opaque import ANYTHING, OPAQUE, Page
 from tests.contract.oracle import View, public_id
 from tests.contract.pack_fields import PACK_FIELDS
@@ -123,6 +124,21 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "graph": lambda v, run: by_entity.own(run, "GRAPH"),
         "sql": lambda v, run: by_entity.own(run, "SQL"),
         "entities": lambda v, run: by_entity.fused(run),
+        "answer": lambda v, run: Answered(run),
+    },
+    "Answer": {
+        "text": lambda v, answer: answer.text,
+        "status": lambda v, answer: answer.status,
+        "citations": lambda v, answer: answer.citations,
+        "removedCitations": lambda v, answer: answer.removed,
+        "model": lambda v, answer: answer.model,
+    },
+    "Citation": {
+        "marker": lambda v, one: one.marker,
+        "start": lambda v, one: one.start,
+        "end": lambda v, one: one.end,
+        "fragment": lambda v, one: one.fragment,
+        "card": lambda v, one: one.fragment.entity,
     },
     "Recall": SEARCH | {"memories": lambda v, run: run.fused, "count": lambda v, run: len(run.fused)},
     "FragmentHit": {

@@ -38,6 +38,23 @@ BY_KEY = ["caller", "entities_by_key"]
 RANKED = [*FUSED, "entities_by_key", *["graph_hop"] * 3, "entities_by_id", "facts_around", "facts_beside", "recent"]
 PACKED = [*RANKED, "fragments", "entities_by_id", "attributes"]
 TRACED = [*PACKED, "store_trace"]
+ANSWERED = [*HITS, *AROUND, "answer"]
+POOLED = [*FUSED, *AROUND, "fragments", "fragments_of", "rerank"]
+RERANKED = {
+    "hits { score fragment { text } }": POOLED,
+    "sources { key }": POOLED,
+    "context": POOLED,
+    "degraded { code }": POOLED,
+    "neighbors { hops }": FUSED + AROUND,
+    "vector { rerankScore }": VECTOR,
+    "lexical { rerankScore }": LEXICAL,
+    "entities { score }": [*CHOSEN, "entities_by_id"],
+    "graph { score }": [*CHOSEN, "entities_by_id"],
+    "sql { score }": SQL,
+    "question namespaces": [],
+    "traceId": [*POOLED, "sql", "graph_hop", "entities_by_id", "store_trace"],
+}
+"""What the fields of a search with `rerank: true` cost: the rerank runs for what depends on it."""
 STRATEGIES = {
     "SEMANTIC": ["embedding", "vector_exact", "fragments"],
     "EXACT": ["words", "lexical", "fragments"],
@@ -58,6 +75,8 @@ BASES = {
     "NamespaceSummary": ("knowledge { namespaces { % } }", CALLER),
     "Search": ("SEARCH { % }", CALLER),
     "Recall": ("RECALL { % }", CALLER),
+    "Answer": ("SEARCH { answer { % } }", CALLER + ANSWERED),
+    "Citation": ("SEARCH { answer { citations { % } } }", CALLER + ANSWERED),
     "FragmentHit": ("SEARCH { lexical { % } }", CALLER + LEXICAL),
     "Signal": ("SEARCH { lexical { signals { % } } }", CALLER + LEXICAL),
     "Highlight": ("SEARCH { lexical { highlights { % } } }", [*CALLER, *LEXICAL, "highlights"]),
@@ -134,6 +153,7 @@ COSTS = {
     "Search.neighbors": FUSED + AROUND,
     "Search.sources": HITS + AROUND,
     "Search.context": HITS + AROUND,
+    "Search.answer": ANSWERED,
     "Search.degraded": ["embedding"],
     "Recall.memories": HITS,
     "Recall.count": HITS,
@@ -225,6 +245,7 @@ class Place:
             "viewer": ("viewer", "Viewer"),
             "knowledge": ("knowledge", "Knowledge"),
             "SEARCH": (f'search({given}, k: 3, entityFilter: {{meta: {{tag: "a"}}}})', "Search"),
+            "RERANKED": (f"search({given}, k: 3, rerank: true)", "Search"),
             "WIDE": (f"search(question: {text(' '.join(world.words[3:6]))}, k: 3, hops: 2, locale: RU)", "Search"),
             "RECALL": (f"recall({given}, budget: LOW)", "Recall"),
             "ENTITIES": ('entities(orderBy: UPDATED, first: 3, filter: {types: ["page"]})', "EntityConnection"),
@@ -372,6 +393,24 @@ async def test_a_step_is_a_statement_over_all_namespaces(place: Place) -> None:
     assert len({hit["entity"]["namespace"] for hit in answer["data"]["search"]["hits"]}) > 1
     assert (await place.cost(document.format(words, 1)))["graph_hop"] == 1
     assert (await place.cost(document.format(words, 2)))["graph_hop"] == 2
+
+
+@pytest.mark.parametrize("fields", RERANKED)
+async def test_a_rerank_runs_for_what_depends_on_it_and_for_nothing_else(place: Place, fields: str) -> None:
+    plain = place.roots["SEARCH"][0]
+    asked = f"{{ {plain[:-1]}, rerank: true) {{ {fields} }} }}"
+    assert await place.cost(asked) == dict(Counter([*CALLER, *RERANKED[fields]]))
+    assert "rerank" not in await place.cost(asked.replace("rerank: true", "rerank: false"))
+    assert "rerank" not in await place.cost(asked.replace(", rerank: true", ""))
+
+
+async def test_all_that_depends_on_a_rerank_shares_it(place: Place) -> None:
+    whole = "hits { rerankScore fragment { text } } sources { key } context degraded { code } neighbors { hops }"
+    assert await place.cost(f"{{ RERANKED {{ {whole} }} }}") == dict(Counter(CALLER + POOLED))
+    twice = (
+        f"{{ a: RERANKED {{ {whole} }} b: RERANKED {{ hits {{ score }} vector {{ score }} }} c: SEARCH {{ hits {{ score }} }} }}"
+    )
+    assert (await place.cost(twice))["rerank"] == 1
 
 
 async def test_a_pack_loads_what_prices_its_items_and_nothing_else(place: Place) -> None:
