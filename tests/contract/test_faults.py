@@ -108,7 +108,9 @@ PACK_FAULTS = {
         "facts_beside", "f.retracted_at > $8", "f.retracted_at >= $8",
     ),
     "recent notes ignore restrictions": ("recent", "visible(s.ns, e.acl_id, $1, $2, $3)", "true"),
-    "what contradicts a fact of a pack was stated in hidden places": ("facts_beside", "visible(g.ns, e.acl_id, $1, $2, $3)", "true"),
+    "what contradicts a fact of a pack was stated in hidden places": (
+        "facts_beside", "visible(g.ns, e.acl_id, $1, $2, $3)", "true",
+    ),
     "what contradicts a fact of a pack is about something else": (
         "facts_beside", "in_scope(f.relevance_scopes, $9, $10)", "true",
     ),
