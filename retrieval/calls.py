@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from retrieval.errors import Overloaded
 
@@ -15,11 +15,11 @@ class Calls:
     def __init__(self, most: int, most_of_one: int) -> None:
         self._most = most
         self._most_of_one = most_of_one
-        self._under_way: Counter[Hashable] = Counter()
+        self._under_way: Counter[str] = Counter()
 
     @contextlib.contextmanager
-    def of(self, caller: Hashable) -> Iterator[None]:
-        """Hold room for one call of the caller while the block runs; `Overloaded` at once when there is none."""
+    def of(self, caller: str) -> Iterator[None]:
+        """Hold room for one call of the caller, by name, while the block runs; `Overloaded` at once when there is none."""
         if self._under_way[caller] >= self._most_of_one:
             raise Overloaded(f"You have {self._most_of_one} calls to the chat model under way; ask again when one is done.")
         if self._under_way.total() >= self._most:

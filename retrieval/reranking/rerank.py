@@ -93,7 +93,7 @@ class Rerank:
         seconds = min(session.store.tuning.rerank_seconds, max(0.0, left / 2))
         started = perf_counter()
         try:
-            with session.store.calls.of((await session.caller).principal_id):
+            with session.store.calls.of((await session.caller).name):
                 reply = await answered(chat, messages, seconds)
         finally:
             session.store.observer.provider_call(PART, len(pool), perf_counter() - started)
