@@ -19,6 +19,7 @@ from retrieval.untrusted import neutralize, neutralize_line
 OPEN_END = "…"
 MARK = "…"
 _SENSIBLE = re.compile(r"[,}\]\s]")
+_BREAK = re.compile(r"\\[nrtbf]")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
@@ -45,7 +46,7 @@ def text_of_fact(fact: Fact, subject: Entity, object: Entity | None) -> ItemText
     """`subject predicate object (from – to)`; its title is the predicate."""
     parts = _Parts()
     predicate = parts.line(fact.predicate)
-    end = parts.line(value_text(fact.value) if object is None else name_of(object))
+    end = parts.value(fact.value) if object is None else parts.line(name_of(object))
     said = f"{parts.line(name_of(subject))} {predicate} {end} ({instant_text(fact.valid_from)} – {instant_text(fact.valid_to)})"
     return ItemText(predicate, parts.joined(said), fact.namespace, None, parts.changed)
 
@@ -57,13 +58,13 @@ def text_of_entity(entity: Entity, attributes: Mapping[str, Any]) -> ItemText:
     head = f"[{parts.line(entity.key)}] ({parts.line(entity.type)}) {title}"
     if entity.status:
         head += f" status={parts.line(entity.status)}"
-    lines = [f"{parts.line(name)}: {parts.line(value_text(value))}" for name, value in sorted(attributes.items())]
+    lines = [f"{parts.line(name)}: {parts.value(value)}" for name, value in sorted(attributes.items())]
     return ItemText(title, parts.joined("\n".join([head, *lines])), entity.namespace, path_of(entity), parts.changed)
 
 
 def current_of(state: str, budget: int, tokenizer: Tokenizer) -> Current:
     """The caller's own state as an item that fits into the budget, cut at a sensible place where it must be."""
-    text = neutralize(state)
+    text = neutralize(unescaped_safe(state))
     price, neutralized = tokenizer.count(text), text != state
     if price <= budget:
         return Current(text, price, neutralized=neutralized)
@@ -124,6 +125,22 @@ def value_text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
+def unescaped_safe(text: str) -> str:
+    r"""JSON that hides nothing in its escapes: `\nsystem` is one word to the rules, and to a model a line that begins with `system`."""
+    if "\\" not in text or neutralize(seen := _BREAK.sub("\n", text)) == seen:
+        return text
+    return orjson.dumps(safe_strings(orjson.loads(text))).decode()
+
+
+def safe_strings(value: Any) -> Any:
+    """A value of JSON with all of its strings safe."""
+    if isinstance(value, str):
+        return neutralize(value)
+    if isinstance(value, list):
+        return [safe_strings(one) for one in value]
+    return {neutralize(name): safe_strings(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
 def instant_text(instant: datetime | None) -> str:
     """A day where it is midnight UTC, else the instant; an open end is an ellipsis."""
     if instant is None:
@@ -143,6 +160,10 @@ class _Parts:
 
     def line(self, stored: str) -> str:
         return self._noted(neutralize_line(stored), stored)
+
+    def value(self, stored: Any) -> str:
+        text = value_text(stored)
+        return self._noted(neutralize_line(text if isinstance(stored, str) else unescaped_safe(text)), text)
 
     def joined(self, parts: str) -> str:
         return self._noted(neutralize(parts), parts)
