@@ -1,4 +1,4 @@
-"""Clients that people use, run from npm against a real server: queries, mutations, answers as they are written, leaving, errors."""
+"""Clients that people use, run from npm against a real server: queries, mutations, answers as they come, leaving, errors."""
 
 from __future__ import annotations
 
