@@ -108,6 +108,9 @@ class Settings(BaseSettings):
     rerank_model: str | None = Field(
         default=None, min_length=1, max_length=200, description="The chat model that reranks; left out: CB_LLM_MODEL."
     )
+    query_synthesize_default: bool = Field(
+        default=False, description="Whether `contextql ask` answers when it is not told; in GraphQL the selection decides."
+    )
     llm_concurrency: Count = Field(
         default=32, description="Calls to chat models at once, a worker; what is beyond is refused at once."
     )

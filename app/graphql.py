@@ -157,7 +157,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         return self._response(result, record, media_type)
 
     def _in_events(self, method: str, operation: Operation, wish: EventsWish) -> bool:
-        """Whether an operation is answered in events: where they are preferred, and a subscription where they are taken at all."""
+        """Whether an operation is answered in events: where those are preferred, a subscription where they are taken at all."""
         if wish is EventsWish.NONE or (wish is EventsWish.TAKEN and "subscription" not in operation.query):
             return False
         kind = kind_of(operation.query, operation.name, self._request_limits)
