@@ -126,7 +126,7 @@ def value_text(value: Any) -> str:
 
 
 def unescaped_safe(text: str) -> str:
-    r"""JSON that hides nothing in its escapes: `\nsystem` is one word to the rules, and to a model a line that begins with `system`."""
+    r"""JSON that hides nothing in its escapes: `\nsystem` is a word to the rules, and the beginning of a line to a model."""
     if "\\" not in text or neutralize(seen := _BREAK.sub("\n", text)) == seen:
         return text
     return orjson.dumps(safe_strings(orjson.loads(text))).decode()
