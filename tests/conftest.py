@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from retrieval.database import Database
 from retrieval.migrations import Base, prepare
@@ -17,6 +18,9 @@ from retrieval.tuning import Tuning
 from tests.fixtures.databases import TestServer
 from tests.fixtures.embedders import DIMENSIONS, MODEL, HashEmbedder
 from tests.fixtures.run_folder import RunFolder
+
+settings.register_profile("busy", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("busy")
 
 RUN_FOLDER = "CONTEXTQL_TEST_RUN"
 MADE = pytest.StashKey[RunFolder]()
