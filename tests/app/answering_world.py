@@ -25,15 +25,16 @@ from tests.fixtures.openai_server import Call, Message, Mind, OpenAIServer
 from tests.fixtures.world import opened
 from tests.fixtures.writing import ADMIN, values
 
-PAGES = {"tutorial/request-files.md", "tutorial/request-forms.md", "tutorial/middleware.md"}
+PAGES = {"tutorial/request-files.md", "tutorial/request-forms.md", "tutorial/request-forms-and-files.md"}
 ASKER = "asker"
 
 
 @dataclass
 class Answering:
-    """The server's URL, a token that reads and writes, and the stand-in."""
+    """The server's URL and that of its database, a token that reads and writes, and the stand-in."""
 
     url: str
+    database_url: str
     token: str
     model: OpenAIServer
 
@@ -59,7 +60,7 @@ def answering(database_server: TestServer, log: Path, **settings: str) -> Iterat
         token = asyncio.run(filled(url))
         with running(log, "serve", **given | settings, database_url=url, data_dir=str(log.parent)) as server:
             server.ready()
-            yield Answering(server.url, token, model)
+            yield Answering(server.url, url, token, model)
     finally:
         model.close()
         database_server.drop(url)

@@ -11,11 +11,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.app.answering_world import Answering, answering, cites
 from tests.app.cli.servers import running
+from tests.app.cli.test_pack_page import CONTRASTS
 from tests.app.pages import files_served
 from tests.fixtures.databases import TestServer
 from tests.fixtures.openai_server import says
@@ -23,12 +25,14 @@ from tests.fixtures.openai_server import says
 ROOT = Path(__file__).parents[2]
 BOX = ROOT / "docs" / "examples" / "answer-box"
 ENDPOINT = "http://127.0.0.1:8000"
-QUESTION = "How do I upload a file?"
+QUESTION = "How do I upload a large file together with form fields?"
 SPOOLED = "A file stored in memory up to a maximum size limit"
-INSTALL = "first install [`python-multipart`]"
+ENCODING = 'uses a "special" encoding'
+TOGETHER = "You can define files and form fields at the same time"
 SAYS = cites(
-    ("😀 Declare a parameter of type `UploadFile`: large files go to disk instead of filling the memory ", SPOOLED),
-    (".\n\nFiles come as form data, so install `python-multipart` first ", INSTALL),
+    ("Declare the file as `UploadFile` and each field with `Form`, in one function 😀 ", TOGETHER),
+    (". A large file goes to **disk** instead of filling the memory ", SPOOLED),
+    (".\n\nBoth travel as form data, so the same request cannot have a body of JSON ", 'What is "Form Data"'),
     ".",
 )
 
@@ -125,41 +129,159 @@ def test_an_answer_arrives_in_pieces_with_its_sources_first(serving: tuple[Answe
     served.model.faults.chat.pause_after = 6
     page = shows()
     ask(page)
-    expect(page.locator(".answer .text")).to_contain_text("Declare a parameter")
+    expect(page.locator(".answer .text")).to_contain_text("Declare the file")
     expect(page.get_by_role("status").first).to_have_text("Writing the answer …")
     assert page.locator(".answer").get_attribute("aria-busy") == "true"
     assert page.locator(".card").count() > 0
     page.get_by_role("button", name="Stop").click()
     served.wait_until_left()
     expect(page.locator(".status")).to_have_text("Stopped.")
-    expect(page.locator(".answer .text")).to_contain_text("Declare a parameter")
+    expect(page.locator(".answer .text")).to_contain_text("Declare the file")
 
 
 def test_the_card_of_a_citation_opens_the_document_at_the_cited_place(shows: Shows) -> None:
     page = shows()
     ask(page)
-    expect(ended(page)).to_have_text("Ready. Sources cited: 1.")
-    first, second = page.locator("sup button").all()
-    assert page.locator(".answer .text").inner_text().startswith("😀 Declare a parameter of type")
-    page.screenshot(path="/tmp/clients/shot1.png")
-    assert "[" not in page.locator(".answer .text").inner_text(), "citations are superscripts"
-    second.click()
-    card = page.locator(".card.lit")
-    expect(card).to_be_focused()
-    assert card.get_attribute("aria-current") == "true"
-    assert card.locator(".title").inner_text() == "Request Files"
-    first.click()
+    expect(ended(page)).to_have_text("Ready. Sources cited: 2.")
+    text = page.locator(".answer .text")
+    assert text.inner_text().startswith("Declare the file as UploadFile and each field with Form, in one function 😀")
+    assert text.locator("code").all_inner_texts() == ["UploadFile", "Form"]
+    assert "[" not in text.inner_text(), "citations are superscripts"
+    disk, form = text.get_by_role("button", name="Request Files").all()
+    for marker, cited, other in ((disk, SPOOLED, ENCODING), (form, ENCODING, SPOOLED)):
+        marker.click()
+        card = page.locator(".card.lit")
+        expect(card).to_be_focused()
+        assert card.get_attribute("aria-current") == "true"
+        page.screenshot(path=f"/tmp/clients/shot-{marker.inner_text()}.png")
+        page.keyboard.press("Enter")
+        dialog = page.get_by_role("dialog", name="Request Files")
+        mark = dialog.locator("mark")
+        expect(mark).to_be_focused()
+        expect(mark).to_be_in_viewport()
+        assert cited in mark.inner_text()
+        assert other not in mark.inner_text()
+        assert other in dialog.locator(".content").inner_text(), "the document is whole"
+        assert dialog.get_by_role("link").get_attribute("href") == "https://fastapi.tiangolo.com/tutorial/request-files/"
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        expect(card).to_be_focused()
+
+
+def test_it_speaks_russian(serving: tuple[Answering, str], box: Path, shows: Shows) -> None:
+    served, _ = serving
+    point_to(box, served.url, "ru.html", locale="ru", namespaces="fastapi-ru")
+    served.model.mind = cites(("Объявите параметр `UploadFile` ", "клиентам загружать файлы"), ".")
+    page = shows("ru.html")
+    assert page.get_by_role("searchbox", name="Ваш вопрос").is_visible()
+    ask(page, "Как загрузить файл?")
+    expect(ended(page)).to_have_text("Готово. Процитировано источников: 1.")
+    page.get_by_role("button", name="Источник").click()
     page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="Request Files")
-    mark = dialog.locator("mark")
-    expect(mark).to_be_focused()
-    expect(mark).to_be_in_viewport()
-    page.screenshot(path="/tmp/clients/shot2.png")
-    assert SPOOLED in mark.inner_text()
-    assert INSTALL not in mark.inner_text()
-    assert INSTALL in dialog.locator(".content").inner_text(), "the document is whole"
-    assert dialog.locator(".content").evaluate("one => one.scrollTop") > 0
-    assert dialog.get_by_role("link").get_attribute("href") == "https://fastapi.tiangolo.com/tutorial/request-files/"
+    expect(page.get_by_role("dialog").locator("mark")).to_contain_text("мы можем позволить клиентам загружать файлы")
+    assert "отвечаешь на вопрос" in served.call.body["messages"][0]["content"]
+
+
+def test_what_was_cut_short_says_so(serving: tuple[Answering, str], shows: Shows) -> None:
+    served, _ = serving
+    served.model.faults.chat.finish = "length"
+    page = shows()
+    ask(page)
+    ended(page)
+    expect(page.get_by_role("alert")).to_contain_text("ends early")
+    assert page.locator(".answer sup").count() == 3
+
+
+def test_when_nobody_writes_the_sources_stay_and_one_may_try_again(serving: tuple[Answering, str], shows: Shows) -> None:
+    served, _ = serving
+    served.model.faults.status = 400
+    page = shows()
+    ask(page)
+    expect(page.get_by_role("alert")).to_contain_text("No answer could be written now")
+    page.locator(".card").first.click()
+    expect(page.get_by_role("dialog").locator("mark")).to_be_focused()
     page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
-    expect(card).to_be_focused()
+    served.model.faults.status = None
+    page.get_by_role("button", name="Try again").click()
+    expect(ended(page)).to_have_text("Ready. Sources cited: 2.")
+
+
+def test_when_nothing_is_found_the_answer_says_so(serving: tuple[Answering, str], shows: Shows) -> None:
+    page = shows()
+    ask(page, "zebra")
+    ended(page)
+    expect(page.locator(".answer .text")).to_have_text("The knowledge graph has no data on this question")
+    assert page.locator(".card").count() == 0
+    assert serving[0].model.calls == []
+
+
+def test_a_token_that_does_not_hold_asks_to_sign_in(shows: Shows) -> None:
+    page = shows(token="ctxql_wrong")
+    ask(page)
+    expect(page.get_by_role("alert")).to_contain_text("Please sign in again.")
+
+
+def test_without_a_model_what_was_found_is_shown(serving: tuple[Answering, str], box: Path, shows: Shows, tmp_path: Path) -> None:
+    served, origin = serving
+    settings = {
+        "embedding_provider": "none",
+        "database_url": served.database_url,
+        "data_dir": str(tmp_path),
+        "cors_origins": origin,
+    }
+    with running(tmp_path / "log", "serve", **settings) as echo:
+        echo.ready()
+        point_to(box, echo.url, "echo.html")
+        page = shows("echo.html")
+        ask(page)
+        ended(page)
+        expect(page.locator(".answer[data-status=ECHO]")).to_contain_text("Echo mode")
+        expect(page.locator(".answer")).to_contain_text(TOGETHER)
+
+
+HARM = "<img src=x onerror='window.harmed = 1'><script>window.harmed = 1</script>"
+HARMFUL = f"<h1>Zebra {HARM}</h1><p>A <b>zebra</b> has   stripes,</p><p>and <i>one</i> mane.</p>"
+WRITE = """mutation Write($source: SourceInput!) {
+  ingestSources(input: { namespace: "fastapi-en", sources: [$source] }) { results { outcome } }
+}"""
+
+
+def test_what_is_stored_and_what_is_written_can_do_no_harm(serving: tuple[Answering, str], shows: Shows) -> None:
+    served, _ = serving
+    source = {
+        "key": "zebra.html",
+        "title": "Zebra",
+        "mediaType": "text/html",
+        "content": HARMFUL,
+        "sourcePath": "javascript:window.harmed=1",
+    }
+    body = {"query": WRITE, "variables": {"source": source}}
+    headers = {"Authorization": f"Bearer {served.token}"}
+    answer = httpx.post(f"{served.url}/graphql", json=body, headers=headers, timeout=20, verify=False).json()
+    assert answer["data"]["ingestSources"]["results"] == [{"outcome": "CREATED"}]
+    served.model.mind = says(f"{HARM} [1]")
+    page = shows()
+    ask(page, "stripes mane")
+    ended(page)
+    assert HARM in page.locator(".answer .text").inner_text()
+    page.locator("sup button").click()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("mark")).to_be_in_viewport()
+    assert dialog.locator("mark").inner_text().startswith("A <b>zebra</b> has   stripes")
+    assert "<i>one</i> mane" in dialog.locator("mark").inner_text()
+    assert HARM in dialog.locator(".content").inner_text()
+    assert page.locator("a, img, iframe, [onerror]").count() == 0
+    assert page.evaluate("typeof window.harmed") == "undefined"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone_and_can_be_read(shows: Shows, scheme: Any) -> None:
+    page = shows(color_scheme=scheme)
+    ask(page)
+    ended(page)
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    contrasts = page.evaluate(CONTRASTS, "h2, label, .status, .text, code, .marker, .card span")
+    assert len(contrasts) > 10
+    assert min(contrasts) >= 4.5

@@ -12,13 +12,14 @@ export interface AnswerBoxProps {
   namespaces: string[] | null;
 }
 
+const numberOf = (citation: Citation) => citation.marker.replace(/[[\]]/g, "");
 const nameOf = (card: Card) => JSON.stringify([card.namespace, card.key]);
 
 export function AnswerBox({ client, language, namespaces }: AnswerBoxProps) {
   const words = WORDS[language];
   const [state, ask, stop] = useAnswer(client);
   const [question, setQuestion] = useState("");
-  const [lit, setLit] = useState<string | null>(null);
+  const [lit, setLit] = useState<Citation | null>(null);
   const [opened, setOpened] = useState<{ card: Card; text: string | null } | null>(null);
   const field = useId();
   const cards = useRef(new Map<string, HTMLButtonElement>());
@@ -30,7 +31,7 @@ export function AnswerBox({ client, language, namespaces }: AnswerBoxProps) {
     if (question.trim()) ask({ question, namespaces, locale: language === "ru" ? "RU" : "EN" });
   };
   const cite = (citation: Citation) => {
-    setLit(nameOf(citation.card));
+    setLit(citation);
     cards.current.get(nameOf(citation.card))?.focus();
   };
   return (
@@ -87,7 +88,8 @@ export function AnswerBox({ client, language, namespaces }: AnswerBoxProps) {
             {state.found.sources.map((card) => {
               const name = nameOf(card);
               const citing = citations.filter((citation) => nameOf(citation.card) === name);
-              const piece = citing[0]?.fragment ?? state.found?.hits.find((hit) => nameOf(hit.card) === name)?.fragment;
+              const shown = lit && citing.includes(lit) ? lit : null;
+              const piece = (shown ?? citing[0])?.fragment ?? state.found?.hits.find((hit) => nameOf(hit.card) === name)?.fragment;
               return (
                 <li key={name}>
                   <button
@@ -96,13 +98,13 @@ export function AnswerBox({ client, language, namespaces }: AnswerBoxProps) {
                       if (element) cards.current.set(name, element);
                       return () => void cards.current.delete(name);
                     }}
-                    className={lit === name ? "card lit" : "card"}
-                    aria-current={lit === name ? "true" : undefined}
+                    className={shown ? "card lit" : "card"}
+                    aria-current={shown ? "true" : undefined}
                     onClick={() => setOpened({ card, text: piece?.text ?? null })}
                   >
                     <span className="title">{card.title}</span>
                     <span className="heading">{piece?.heading}</span>
-                    {citing.length > 0 && <span className="markers">{[...new Set(citing.map((one) => one.marker))].join(" ")}</span>}
+                    {citing.length > 0 && <span className="markers">{[...new Set(citing.map(numberOf))].join(", ")}</span>}
                     <span className="open">{words.open}</span>
                   </button>
                 </li>
@@ -151,7 +153,7 @@ interface CitedTextProps {
   citations: Citation[];
   words: Words;
   onCite: (citation: Citation) => void;
-  onLight: (name: string | null) => void;
+  onLight: (citation: Citation) => void;
 }
 
 /** Text with its citations as superscripts; offsets count UTF-16 code units, as strings here do. */
@@ -159,9 +161,9 @@ function CitedText({ text, citations, words, onCite, onLight }: CitedTextProps) 
   const parts: ReactNode[] = [];
   let done = 0;
   for (const [number, citation] of citations.entries()) {
-    parts.push(text.slice(done, Math.max(done, citation.start)));
+    parts.push(...written(text.slice(done, Math.max(done, citation.start)).replace(/ $/, ""), number));
     done = Math.max(done, citation.end);
-    const marker = citation.marker.replace(/[[\]]/g, "");
+    const marker = numberOf(citation);
     parts.push(
       <sup key={number}>
         <button
@@ -169,14 +171,23 @@ function CitedText({ text, citations, words, onCite, onLight }: CitedTextProps) 
           className="marker"
           aria-label={words.citation(marker, citation.card.title)}
           onClick={() => onCite(citation)}
-          onMouseEnter={() => onLight(nameOf(citation.card))}
-          onFocus={() => onLight(nameOf(citation.card))}
+          onMouseEnter={() => onLight(citation)}
+          onFocus={() => onLight(citation)}
         >
           {marker}
         </button>
       </sup>,
     );
   }
-  parts.push(text.slice(done));
+  parts.push(...written(text.slice(done), citations.length));
   return <div className="text">{parts}</div>;
+}
+
+/** The two marks of Markdown that answers are full of; everything else stands as it was written. */
+function written(text: string, place: number): ReactNode[] {
+  return text.split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/).map((part, number) => {
+    if (number % 2 === 0) return part;
+    const key = `${place}-${number}`;
+    return part.startsWith("`") ? <code key={key}>{part.slice(1, -1)}</code> : <strong key={key}>{part.slice(2, -2)}</strong>;
+  });
 }

@@ -5,11 +5,12 @@ export interface Place {
   end: number;
 }
 
-const APART = 400; // letters that a document may have between two lines of a fragment: tags, and what is not indexed
+const APART = 400; // letters that a document may have between two lines of a fragment: what is not indexed
 
 /**
  * Where a fragment stands in the document it was cut from, as UTF-16 offsets, or null. Only letters and digits are
- * compared, for markup and line breaks differ; from its longest line on, lines are added as long as they follow.
+ * compared, for markup and line breaks differ; failing the whole, its longest line is looked for, and the lines around
+ * it are added as long as they are near.
  */
 export function placeOf(content: string, fragment: string): Place | null {
   const document = lettersOf(content);
@@ -34,11 +35,12 @@ export function placeOf(content: string, fragment: string): Place | null {
 
 const longestFirst = ([one]: readonly [string, number], [other]: readonly [string, number]) => other.length - one.length;
 
-/** The letters and digits of a text, and the offset of each code unit of them. */
+/** The letters and digits of a text outside of tags, and the offset of each code unit of them. */
 function lettersOf(text: string): { text: string; at: number[] } {
   const at: number[] = [];
   let letters = "";
-  for (const { 0: found, index } of text.matchAll(/[\p{L}\p{N}]/gu)) {
+  for (const { 0: found, index } of text.matchAll(/<\/?[a-z][^<>]*>|&#?\w+;|[\p{L}\p{N}]/giu)) {
+    if (found.startsWith("<") || found.startsWith("&")) continue;
     for (let unit = 0; unit < found.length; unit++) at.push(index + unit);
     letters += found;
   }
