@@ -7,9 +7,12 @@ from pathlib import Path
 import rich_click as click
 
 from app.cli.command import command, json_option
-from app.cli.output import results
+from app.cli.output import note, results, say
 from app.cli.running import run
+from app.evaluation.picture import draw
+from app.evaluation.reranking import run_rerank_eval
 from app.evaluation.run import EvalOptions, run_eval
+from app.evaluation.thresholds import Thresholds
 from retrieval.errors import BadInput
 from retrieval.question import FusionMethod, Primitive
 
@@ -21,14 +24,33 @@ from retrieval.question import FusionMethod, Primitive
 @click.option("-k", type=int, default=10, help="How many fragments are asked for.")
 @click.option("--fusion", type=click.Choice([method.value for method in FusionMethod], case_sensitive=False), default="ADAPTIVE")
 @click.option("--weight", "weights", multiple=True, metavar="CHANNEL=NUMBER", help="With --fusion weighted; repeatable.")
+@click.option(
+    "--rerank", is_flag=True, help="Show from which rerank score on hits are relevant; one call of the chat model a query."
+)
+@click.option(
+    "--png",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("rerank.png"),
+    help="With --rerank: where the picture goes.",
+)
 @json_option
 def eval_command(
-    folder: Path, embeddings: Path | None, groups: str | None, k: int, fusion: str, weights: tuple[str, ...], as_json: bool
+    folder: Path,
+    embeddings: Path | None,
+    groups: str | None,
+    k: int,
+    fusion: str,
+    weights: tuple[str, ...],
+    rerank: bool,
+    png: Path,
+    as_json: bool,
 ) -> None:
     """Measure nDCG@10, recall@10 and MRR@10 of each channel on the set in DIR.
 
     The set has corpus.jsonl.gz, queries.jsonl and qrels.tsv; DIR is also looked for in EVAL_DATA. Works in a namespace of its own
-    and leaves nothing behind.
+    and leaves nothing behind. With --rerank it shows precision and recall over the rerank score instead, as a table and as a
+    picture, and proposes a threshold.
     """
     options = EvalOptions(
         embeddings=embeddings,
@@ -37,11 +59,32 @@ def eval_command(
         fusion=FusionMethod(fusion.upper()),
         weights=tuple(weight_of(text) for text in weights) or None,
     )
+    if rerank:
+        found = run(lambda settings: run_rerank_eval(settings, folder, options))
+        draw(found, png)
+        show_thresholds(found, png, as_json)
+        return
     report = run(lambda settings: run_eval(settings, folder, options))
     if as_json:
         results().file.write(report.json() + "\n")
     else:
         results().print(report.table())
+
+
+def show_thresholds(found: Thresholds, png: Path, as_json: bool) -> None:
+    """The table and what it proposes, or JSON."""
+    if found.lost:
+        note(f"{found.lost} questions could not be judged and are left out.")
+    note(f"The picture is in {png}.")
+    if as_json:
+        results().file.write(found.json() + "\n")
+        return
+    results().print(found.table())
+    for point, name in found.proposals():
+        kept = f"{point.kept} of {len(found.verdicts)} hits, precision {point.precision:.2f}, recall {point.recall:.2f}"
+        say(f"Proposed ({name}): rerankScore ≥ {point.threshold:.2f} keeps {kept}.")
+    if not found.proposals():
+        say("Nothing relevant was judged: there is no threshold to propose.")
 
 
 def weight_of(text: str) -> tuple[Primitive, float]:
