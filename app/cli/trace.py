@@ -59,6 +59,8 @@ def why_command(
     trace_id: str, key: str | None, namespace: str | None, item_id: str | None, token: str | None, as_json: bool
 ) -> None:
     """Say why something is in the answer, or is not."""
+    if (key is None) == (item_id is None):
+        raise click.UsageError("Give either --key or --item.")
 
     async def look(settings: Settings) -> Decision:
         async with reading(settings, trace_id, token) as (_, trace):

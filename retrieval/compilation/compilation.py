@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from retrieval.access import Space
-from retrieval.compilation.channels import Channels, Ranked
+from retrieval.compilation.channels import Channels
 from retrieval.compilation.choosing import Candidate, Decided, Node, choose, place_of
 from retrieval.compilation.item import Item, ItemKind
 from retrieval.compilation.pack import Budget, PackItem, Section, budget_of, sections_of
@@ -59,14 +59,9 @@ class Compilation:
         self.channels = Channels(session, asked, session.reader(spaces))
 
     @stage
-    async def ranked(self) -> Ranked:
-        """What the channels found."""
-        return await self.channels.ranked
-
-    @stage
     async def loaded(self) -> Mapping[Item, Loaded]:
         """All that was admitted and the facts that contradict it; what is no longer visible is left out."""
-        ranked = await self.ranked
+        ranked = await self.channels.ranked
         admitted = [hit.item for found in ranked.lists.values() for hit in found.hits[: self.asked.k]]
         items = list(dict.fromkeys([*admitted, *(item for group in ranked.conflicts for item in group)]))
         facts = {item: ranked.facts[item] for item in items if item.kind is ItemKind.FACT}
@@ -80,7 +75,7 @@ class Compilation:
     @stage
     async def candidates(self) -> tuple[Candidate, ...]:
         """Everything that may go into the pack, in the order in which it is tried."""
-        ranked, loaded = await self.ranked, await self.loaded
+        ranked, loaded = await self.channels.ranked, await self.loaded
         tuning, at = self.session.store.tuning, self.asked.as_of or whole_hour(await self.session.now())
         wanted = Wanted(frozenset(find_identifiers(self.asked.text)), frozenset(self.asked.scopes), at)
         ranks, groups = rank_signals(tuning, ranked.lists, self.asked.k), groups_of(ranked.conflicts, loaded)
@@ -149,7 +144,7 @@ class Compilation:
     @stage
     async def degraded(self) -> tuple[Degradation, ...]:
         """The helpers that did not help."""
-        return (await self.ranked).degraded
+        return (await self.channels.ranked).degraded
 
     @stage
     async def grounds(self) -> None:
@@ -163,7 +158,7 @@ class Compilation:
 
     async def ways(self, node: Node) -> list[Fact]:
         """The facts that led the walk to an entity, then those that led to the entities before it, each once."""
-        catalogue, ranked = await self.session.catalogue(), await self.ranked
+        catalogue, ranked = await self.session.catalogue(), await self.channels.ranked
         reached = {(one.ns, one.entity_id): one for one in ranked.neighbours.values()}
         ns, front, seen, facts = node[0], {node}, set[int](), list[Fact]()
         while rows := sorted({row for at in front if at in reached for row in reached[at].facts} - seen):

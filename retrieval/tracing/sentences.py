@@ -12,8 +12,8 @@ SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Входит в пакет: оценка {score:.4f}, токенов {tokens:,}.",
     },
     "over_budget_contextPack": {
-        "en": "It did not fit: when its turn came with score {score:.4f}, less than its {tokens:,} tokens, or than those of what "
-        "must enter with it, was left of {budget:,}.",
+        "en": "It did not fit: when its turn came (score {score:.4f}), fewer of the {budget:,} tokens were left than it takes "
+        "({tokens:,}), alone or with what must enter with it.",
         "ru": "Не поместилось: когда дошла очередь (оценка {score:.4f}), из {budget:,} токенов оставалось меньше, чем нужно "
         "ему ({tokens:,}) или ему вместе с тем, что входит только с ним.",
     },

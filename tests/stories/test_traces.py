@@ -229,6 +229,8 @@ async def test_a_pack_is_told_whole_and_holds_no_texts(desk: Desk, ann: str) -> 
     pack = await packed(desk, ann, maxTokens=20, state={"page": "невидимка"})
     kept = await traced(desk, ann, pack["traceId"])
     assert (kept["operation"], kept["strategy"]) == ("contextPack", "HYBRID")
+    names = [one["name"] for one in kept["stages"]]
+    assert len(set(names)) == len(names), "each stage once, by a name of its own"
     assert kept["ephemeralSize"] == len('{"page":"невидимка"}'.encode())
     assert kept["budget"] == {"maxTokens": 20} | pack["budget"]
     assert [one["channel"] for one in kept["channels"]] == ["LEXICAL", "VECTOR", "GRAPH"]

@@ -76,7 +76,8 @@ def test_why_and_why_not(run: Run, traced: str) -> None:
     assert found["outcome"] == "OVER_BUDGET"
     assert found["score"] == sum(signal["contribution"] for signal in found["signals"])
     assert run("trace", "why", traced, "--key", "nothing").out.startswith("NOT_FOUND: ")
-    assert "needs either `key` or `itemId`" in run("trace", "why", traced).sentence
+    assert run("trace", "why", traced).sentence == "Give either --key or --item."
+    assert run("trace", "why", traced, "--key", "near", "--item", "current").sentence == "Give either --key or --item."
 
 
 def test_what_is_not_there_or_is_anothers_is_refused_alike(run: Run, traced: str, base: str) -> None:
@@ -87,8 +88,8 @@ def test_what_is_not_there_or_is_anothers_is_refused_alike(run: Run, traced: str
     token = at(base, someone)
     missing = run("trace", "show", "ctx-" + "a" * 24).sentence
     assert "There is no trace" in missing
-    for name in ("show", "why", "replay"):
-        assert run("trace", name, traced, "--token", token).sentence == missing.replace("ctx-" + "a" * 24, traced)
+    for command in (["show"], ["why", "--key", "near"], ["replay"]):
+        assert run("trace", *command, traced, "--token", token).sentence == missing.replace("ctx-" + "a" * 24, traced)
 
 
 def test_a_replay_of_what_has_not_changed_says_so(run: Run, traced: str) -> None:

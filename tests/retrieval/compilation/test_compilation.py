@@ -57,7 +57,7 @@ async def test_equal_packs_of_a_request_are_one(store: Store) -> None:
 async def test_an_entity_that_goes_takes_its_facts_and_its_conflict_with_it(store: Store) -> None:
     async with session_for(store, None) as session:
         pack = await pack_in(session)
-        ranked = await pack.ranked
+        ranked = await pack.channels.ranked
         assert [len(group) for group in ranked.conflicts] == [2]
         await delete_entity(store.database, ADMIN, DOCS, "boris")
         said = await texts(pack)
@@ -71,7 +71,7 @@ async def test_an_entity_that_goes_takes_its_facts_and_its_conflict_with_it(stor
 async def test_a_text_that_goes_is_left_out(store: Store) -> None:
     async with session_for(store, None) as session:
         pack = await pack_in(session, Strategy.EXACT, "restart")
-        await pack.ranked
+        await pack.channels.ranked
         await delete_entity(store.database, ADMIN, DOCS, "host")
         assert await texts(pack) == {"restart svc", "restart ann", "restart boris", "restart db"}
 
