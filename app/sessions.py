@@ -5,22 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from app.credentials import Credentials
 from retrieval.administration.tokens import token_digest
 from retrieval.errors import Unauthenticated
+from retrieval.identity import Identity as Identity
 from retrieval.session import Session
 from retrieval.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The digest of a bearer token, or the local administrator."""
-
-    token_digest: bytes | None
-    is_local_administrator: bool
 
 
 def identity_of(credentials: Credentials, local_admin: bool) -> Identity:

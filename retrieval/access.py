@@ -66,7 +66,7 @@ class Caller:
     """The authenticated principal with everything it stands for; holds as long as the rights epoch does."""
 
     principal_id: int | None
-    """None for the administrator that `CB_LOCAL_ADMIN` lets in."""
+    """None for the administrator that `CB_LOCAL_ADMIN` lets in, 0 for the subject of a signed token that has no row."""
     name: str
     administrator: bool
     stands_for: tuple[int, ...]
@@ -76,6 +76,10 @@ class Caller:
     now: datetime
     model: Model | None = None
     """The model of vectors that the base holds."""
+    claimed: tuple[str, ...] = ()
+    """Groups that a signed token names, as principals are called."""
+    service: str | None = None
+    """The service that acts for this caller."""
 
     def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""

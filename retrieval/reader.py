@@ -5,29 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from time import perf_counter
-from typing import Any, Protocol
+from time import perf_counter, time
+from typing import Any
 
 from retrieval.access import WHOLE, Access, Caller, Space
 from retrieval.database import Connection, Record
-from retrieval.errors import DeadlineExceeded, Unauthenticated
+from retrieval.errors import DeadlineExceeded, Forbidden, Unauthenticated
+from retrieval.identity import Identity
 from retrieval.model import Model, model_in_use, model_of
 from retrieval.sql import PLANNED_ONCE, guarded, guarded_pair, statement
 from retrieval.store import Store
 
 Rows = list[Record]
-
-
-class Identity(Protocol):
-    """What a request proves about its caller."""
-
-    @property
-    def token_digest(self) -> bytes | None:
-        """SHA-256 of the bearer token."""
-
-    @property
-    def is_local_administrator(self) -> bool:
-        """True for a caller without a token on a server that trusts its own machine."""
+NOT_FOR_THEM = "You may not act for that principal."
 
 
 class Rights:
@@ -55,10 +45,22 @@ class Rights:
             self.store.observer.statement(name, perf_counter() - started)
 
     async def resolve_caller(self, connection: Connection) -> Caller:
-        """Who asks and what that caller may see, in one snapshot of this connection; raises `Unauthenticated`."""
+        """Who asks and what that caller may see, in one snapshot of this connection.
+
+        Raises `Unauthenticated`, and `Forbidden` when the caller may not act for whom it names, whoever that is.
+        """
         identity = self._identity
-        asked = (identity.token_digest, identity.is_local_administrator, list(WHOLE), "caller" in PLANNED_ONCE)
+        if identity.ends_at is not None and time() >= identity.ends_at:
+            raise Unauthenticated("The token has expired; get a new one.")
+        known = (identity.token_digest, identity.is_local_administrator, list(WHOLE), "caller" in PLANNED_ONCE)
+        asked = (*known, identity.subject, list(identity.claimed), identity.acts_for)
         rows = await self.run(connection, "caller", statement("caller"), *asked)
+        if (
+            not rows
+            and identity.acts_for is not None
+            and await self.run(connection, "caller", statement("caller"), *asked[:-1], None)
+        ):
+            raise Forbidden(NOT_FOR_THEM)
         if not rows:
             raise Unauthenticated("The token is unknown, expired or revoked; send `Authorization: Bearer <token>`.")
         row = rows[0]
@@ -68,6 +70,8 @@ class Rights:
             name=row["name"],
             administrator=row["administrator"],
             stands_for=tuple(row["stands_for"]),
+            claimed=() if row["service"] is not None else identity.claimed,
+            service=row["service"],
             groups=tuple(row["groups"]),
             spaces=spaces,
             access=Access(

@@ -30,7 +30,7 @@ async def require(connection: Connection, caller: Caller, namespace: str, role: 
     may read but not do this. Roles and groups are read anew, whatever `caller` says about them.
     """
     namespace = strict(namespace, "The name of the namespace")
-    row = await connection.fetchrow(statement("roles"), namespace, caller.principal_id, is_local(caller))
+    row = await connection.fetchrow(statement("roles"), namespace, caller.principal_id, is_local(caller), list(caller.claimed))
     if row is None or not (row["administrator"] or row["roles"]):
         raise NamespaceNotFound(namespace)
     if not row["administrator"] and INCLUDED[role].isdisjoint(row["roles"]):

@@ -196,7 +196,7 @@ DEEP_FAULTS = {
     ),
     "a stream goes on as the administrator": (
         "retrieval/session.py", "return Session(self.store, self._identity,",
-        'return Session(self.store, type("A", (), {"token_digest": None, "is_local_administrator": True})(),', STREAM,
+        'return Session(self.store, type(self._identity)(is_local_administrator=True),', STREAM,
     ),
     "a group inherits from the one of its name that was deleted": (
         "retrieval/administration/sql/delete_principal.sql", "delete from principal p\n where",
