@@ -37,6 +37,10 @@ SENTENCES: dict[str, dict[Language, str]] = {
         "en": "It was found, and its score {score:.4f} is below the first {k}: {ranks} (ranks count from 0).",
         "ru": "Найдено, но оценка {score:.4f} ниже первых {k}: {ranks} (места считаются с 0).",
     },
+    "outranked_reranked": {
+        "en": "It was found, and the chat model's order left it behind the first {k}.",
+        "ru": "Найдено, но в порядке, который дала чат-модель, стоит после первых {k}.",
+    },
     "not_a_candidate_search": {
         "en": "No channel found it; the last ranks among the first {k} are: {worst} (ranks count from 0).",
         "ru": "Ни один канал этого не нашёл; последние места среди первых {k}: {worst} (места считаются с 0).",

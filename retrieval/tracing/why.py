@@ -10,7 +10,7 @@ from retrieval.compilation.choosing import ORDER
 from retrieval.compilation.item import Item, ItemKind
 from retrieval.lists import TEXT
 from retrieval.prompt import Language
-from retrieval.ranking import Channel, Signal
+from retrieval.ranking import Channel, Signal, SignalKind
 from retrieval.tracing.record import CandidateTrace, ChannelTrace, Operation, Outcome, TraceRecord
 from retrieval.tracing.sentences import sentence
 
@@ -109,7 +109,14 @@ def explained(
         "ranks": ", ".join(ranks_of(language, one) for one in ranked),
         "worst": ", ".join(f"{one.channel.value} {worst_of(language, one)}" for one in ranked),
     }
+    if outcome is Outcome.OUTRANKED and candidate is not None and candidate.item.kind is ItemKind.FRAGMENT and was_judged(record):
+        return sentence(language, "outranked_reranked", **values)
     return sentence(language, f"{outcome.value.lower()}_{record.operation.value}", **values)
+
+
+def was_judged(record: TraceRecord) -> bool:
+    """Whether a chat model ordered the hits of a search."""
+    return any(signal.kind is SignalKind.RERANK for one in record.candidates for signal in one.signals)
 
 
 def ranks_of(language: Language, one: ChannelDecision) -> str:

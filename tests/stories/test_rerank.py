@@ -270,10 +270,11 @@ async def test_variables_fragments_and_the_configuration_count(desk: Desk) -> No
 
 async def test_a_trace_tells_of_the_rerank_and_of_what_it_lifted(desk: Desk) -> None:
     shown = "stages { name } candidates(first: 100) { nodes { kind outcome title signals { kind rawScore } } }"
-    why = 'far: why(key: "far") { outcome } low: why(key: "k19") { outcome }'
+    why = 'far: why(key: "far") { outcome } low: why(key: "k19") { outcome explanation }'
     found = await search(desk, f"hits {{ card {{ key }} }} traceId trace {{ {shown} {why} }}", rerank=True)
     lifted = [one for one in found["trace"]["candidates"]["nodes"] if one["outcome"] == "INCLUDED" and one["kind"] == "FRAGMENT"]
     assert [signal["rawScore"] for signal in lifted[0]["signals"] if signal["kind"] == "RERANK"] == [0.99]
     assert (found["trace"]["far"]["outcome"], found["trace"]["low"]["outcome"]) == ("INCLUDED", "OUTRANKED")
+    assert "чат-модель" in found["trace"]["low"]["explanation"]
     stored = (await desk.ask("query($id: ID!) { trace(traceId: $id) { stages { name note } } }", id=found["traceId"]))["trace"]
     assert {"pool", "scores", "neighbors", "hits"} <= {one["name"] for one in stored["stages"]}
