@@ -57,8 +57,3 @@ class ChannelList:
     exact: bool | None = None
     """True when every visible item was compared, False when an index chose, None where the word does not apply."""
     seconds: float = 0.0
-
-    @property
-    def exhausted(self) -> bool:
-        """True when the channel gave all that it had, so that asking for more would bring nothing."""
-        return len(self.hits) < self.asked

@@ -126,9 +126,7 @@ def make_pack_question(
         namespaces=check_namespaces(tuning, namespaces),
         max_tokens=most,
         relevance_scopes=checked_scopes("relevanceScopes", relevance_scopes, tuning.context_scopes_most),
-        allowed_scopes=None
-        if allowed_scopes is None
-        else checked_scopes("allowedScopes", allowed_scopes, tuning.filter_values_most),
+        allowed_scopes=checked_allowed(tuning, allowed_scopes),
         anchors=checked_anchors(tuning, list(anchors)),
         subject=None if subject is None else checked_subject(tuning, *subject),
         current=checked_state(tuning, ephemeral_context),
@@ -165,6 +163,11 @@ def checked_scopes(name: str, scopes: Iterable[str], most: int) -> tuple[str, ..
         if not (colon and kind and id):
             raise BadInput(f"`{name}` has {scope[:100]!r}; a relevance scope has the form `type:id`, such as `project:alpha`.")
     return found
+
+
+def checked_allowed(tuning: Tuning, scopes: Iterable[str] | None) -> tuple[str, ...] | None:
+    """The only scopes that are allowed; None is any."""
+    return None if scopes is None else checked_scopes("allowedScopes", scopes, tuning.filter_values_most)
 
 
 def checked_subject(tuning: Tuning, kind: str, id: str) -> str:
