@@ -153,7 +153,6 @@ def test_the_card_of_a_citation_opens_the_document_at_the_cited_place(shows: Sho
         card = page.locator(".card.lit")
         expect(card).to_be_focused()
         assert card.get_attribute("aria-current") == "true"
-        page.screenshot(path=f"/tmp/clients/shot-{marker.inner_text()}.png")
         page.keyboard.press("Enter")
         dialog = page.get_by_role("dialog", name="Request Files")
         mark = dialog.locator("mark")

@@ -1,9 +1,10 @@
-"""Clients that people use, run from npm against a real server: queries, mutations, answers as they come, leaving, errors."""
+"""Clients that people use, from npm and PyPI, against a real server: queries, mutations, answers in pieces, leaving, errors."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -181,3 +182,36 @@ def test_what_asks_for_events_in_parts_is_told_so(clients: Clients, served: Answ
     assert exchanged["accept"].startswith("multipart/mixed;boundary=graphql;subscriptionSpec=1.0")
     assert codes_of(outcome) == ["BAD_INPUT"]
     assert served.model.calls == []
+
+
+BOT = Path(__file__).parents[2] / "docs" / "examples" / "bot.py"
+UPLOADING = "Как загрузить файл?"
+
+
+def run_bot(server: str, token: str) -> subprocess.CompletedProcess[str]:
+    """The bot of the examples, asked."""
+    variables = {"CONTEXTQL_URL": server, "CONTEXTQL_TOKEN": token, "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-W", "error", BOT, UPLOADING]
+    return subprocess.run(command, env=variables, capture_output=True, encoding="utf-8", timeout=60, check=False)
+
+
+def test_the_bot_prints_a_context_and_its_sources(served: Answering) -> None:
+    ended = run_bot(served.url, served.token)
+    assert (ended.returncode, ended.stderr) == (0, "Found without embedding: PROVIDER_UNAVAILABLE\n")
+    assert "мы можем позволить клиентам загружать файлы" in ended.stdout
+    assert "Загрузка файлов <https://fastapi.tiangolo.com/ru/tutorial/request-files/>" in ended.stdout.splitlines()
+    assert served.model.calls == [], "a model of its own writes the answer"
+
+
+def test_the_bot_says_why_it_has_nothing(served: Answering) -> None:
+    nowhere = "http://127.0.0.1:1"
+    for server, token, reason in ((served.url, "ctxql_wrong", "UNAUTHENTICATED"), (nowhere, "", "Connection refused")):
+        ended = run_bot(server, token)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        (sentence,) = ended.stderr.splitlines()
+        assert sentence.startswith("No context: ")
+        assert reason in sentence
+
+
+def test_the_bot_is_thirty_lines() -> None:
+    assert len(BOT.read_text(encoding="utf-8").splitlines()) <= 31

@@ -103,9 +103,9 @@ export function AnswerBox({ client, language, namespaces }: AnswerBoxProps) {
                     onClick={() => setOpened({ card, text: piece?.text ?? null })}
                   >
                     <span className="title">{card.title}</span>
-                    <span className="heading">{piece?.heading}</span>
+                    {piece?.heading && <span className="heading">{piece.heading}</span>}
                     {citing.length > 0 && <span className="markers">{[...new Set(citing.map(numberOf))].join(", ")}</span>}
-                    <span className="open">{words.open}</span>
+                    <span className="open">{citing.length > 0 ? words.openCited : words.openFound}</span>
                   </button>
                 </li>
               );

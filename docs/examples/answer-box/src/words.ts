@@ -18,7 +18,8 @@ export interface Words {
   failed: (code: string) => string;
   again: string;
   citation: (marker: string, title: string) => string;
-  open: string;
+  openCited: string;
+  openFound: string;
   close: string;
   original: string;
   loading: string;
@@ -46,7 +47,8 @@ const en: Words = {
   failed: (code) => `The question could not be answered (${code}).`,
   again: "Try again",
   citation: (marker, title) => `Source ${marker}: ${title}`,
-  open: "Open at the cited place",
+  openCited: "Open at the cited place",
+  openFound: "Open what was found",
   close: "Close",
   original: "Original page",
   loading: "Loading …",
@@ -74,7 +76,8 @@ const ru: Words = {
   failed: (code) => `На вопрос не удалось ответить (${code}).`,
   again: "Повторить",
   citation: (marker, title) => `Источник ${marker}: ${title}`,
-  open: "Открыть на цитате",
+  openCited: "Открыть на цитате",
+  openFound: "Открыть найденное",
   close: "Закрыть",
   original: "Исходная страница",
   loading: "Загружаем …",
