@@ -80,7 +80,7 @@ class Search:
     async def hits(self) -> list[FragmentHit]:
         """The best k fragments, in the order of the rerank if there is one."""
         await self.lists.fused
-        return await self._loaded((await self.reranking.placed())[: self.question.k])
+        return await self._loaded(await self.reranking.placed(self.question.k))
 
     @stage
     async def vector(self) -> list[FragmentHit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from retrieval.ranking import Candidate, Hit, Signal, SignalKind
 from retrieval.records import Entity, Fragment
@@ -29,8 +30,7 @@ class Pooled:
         return "\n".join(part for part in (title, self.fragment.text) if part)
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A candidate in the order of the answer; `judged` and `score` only where the model judged it."""
 
     candidate: Candidate

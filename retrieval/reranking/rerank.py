@@ -77,13 +77,13 @@ class Rerank:
         self.run.session.store.observer.degraded(PART, lost.code)
         return lost
 
-    async def placed(self) -> list[Placed]:
-        """All candidates in the order of the answer; as they were fused where nothing was judged."""
+    async def placed(self, most: int | None = None) -> list[Placed]:
+        """The first candidates, or all, in the order of the answer; as they were fused where nothing was judged."""
         fused = await self.run.lists.fused
         scores = await self.scores if self.run.question.rerank else []
         if isinstance(scores, Degradation) or not scores:
-            return [Placed(one) for one in fused]
-        return placed(fused, await self.pool, scores)
+            return [Placed(one) for one in fused[:most]]
+        return placed(fused, await self.pool, scores)[:most]
 
     async def _judged(self, chat: ChatModel, pool: list[Pooled]) -> list[float]:
         session = self.run.session
