@@ -48,13 +48,16 @@ def reranks(
         definition = None if root is None else root.fields.get(node.name.value)
         if definition is None or RERANK not in definition.args:
             continue
-        given = {one.name.value: value_from_ast_untyped(one.value, dict(values)) for one in node.arguments or ()}
-        arguments = {name: default_of(argument) for name, argument in definition.args.items()}
-        arguments |= {name: value for name, value in given.items() if value is not Undefined}
-        known = {name: value for name, value in arguments.items() if value is not Undefined and value is not None}
-        if known.pop(RERANK, by_default) is True:
-            written = json.dumps([node.name.value, known], sort_keys=True, default=named, ensure_ascii=False)
-            asked.add(unicodedata.normalize("NFC", written))
+        given = {one.name.value: one.value for one in node.arguments or ()}
+        wanted = value_from_ast_untyped(given[RERANK], dict(values)) if RERANK in given else None
+        if (by_default if wanted is None or wanted is Undefined else wanted) is not True:
+            continue
+        written = {name: value_from_ast_untyped(value, dict(values)) for name, value in given.items()}
+        meant = {name: default_of(argument) for name, argument in definition.args.items()}
+        meant |= {name: value for name, value in written.items() if value is not Undefined}
+        known = {name: value for name, value in meant.items() if value is not Undefined and value is not None and name != RERANK}
+        text = json.dumps([node.name.value, known], sort_keys=True, default=named, ensure_ascii=False)
+        asked.add(unicodedata.normalize("NFC", text))
     return len(asked)
 
 
