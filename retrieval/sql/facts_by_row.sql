@@ -4,9 +4,9 @@ select f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.valu
        f.retracted_at, f.evidence, f.relevance_scopes
   from unnest($4::int[], $5::bigint[]) as a(ns, row_id)
   join fact f on f.ns = a.ns and f.row_id = a.row_id
- where exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(s.ns, s.acl_id, $1, $2, $3))
+ where exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(a.ns, s.acl_id, $1, $2, $3))
    and (f.object_id is null or exists (
-        select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
+        select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(a.ns, o.acl_id, $1, $2, $3)))
    and (not f.has_places or exists (
         select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-         where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3)))
+         where p.ns = f.ns and p.fact_id = f.fact_id and visible(a.ns, e.acl_id, $1, $2, $3)))

@@ -6,9 +6,9 @@ select a.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_i
   join fact f on f.ns = a.ns and f.fact_id = a.fact_id
  where case when a.known is null then f.retracted_at is null
             else f.recorded_at <= a.known and (f.retracted_at is null or f.retracted_at > a.known) end
-   and exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(s.ns, s.acl_id, $1, $2, $3))
+   and exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(a.ns, s.acl_id, $1, $2, $3))
    and (f.object_id is null or exists (
-        select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
+        select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(a.ns, o.acl_id, $1, $2, $3)))
    and (not f.has_places or exists (
         select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-         where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+         where p.ns = f.ns and p.fact_id = f.fact_id and visible(a.ns, e.acl_id, $1, $2, $3) offset 0))

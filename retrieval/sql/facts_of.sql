@@ -25,7 +25,7 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
                  select from entity o where o.ns = a.ns and o.entity_id = f.object_id and visible(a.ns, o.acl_id, $1, $2, $3)))
             and (not f.has_places or exists (
                  select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(a.ns, e.acl_id, $1, $2, $3) offset 0))
           order by f.predicate, f.fact_id limit a.first)
         union all
         (select f.* from fact f
@@ -39,7 +39,7 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
                          where s.ns = a.ns and s.entity_id = f.subject_id and visible(a.ns, s.acl_id, $1, $2, $3))
             and (not f.has_places or exists (
                  select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3) offset 0))
+                  where p.ns = f.ns and p.fact_id = f.fact_id and visible(a.ns, e.acl_id, $1, $2, $3) offset 0))
           order by f.predicate, f.fact_id limit a.first)) f
       order by f.predicate, f.fact_id limit a.first) f
  order by a.page, f.predicate, f.fact_id

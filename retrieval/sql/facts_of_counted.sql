@@ -6,7 +6,7 @@ select a.list, count(*)::int as n
        with ordinality as a(ns, entity_id, outgoing, incoming, predicates, at, known, list)
  cross join lateral (
      select v.entity_id from entity v
-      where v.ns = a.ns and v.entity_id = a.entity_id and visible(v.ns, v.acl_id, $1, $2, $3) limit 1) v
+      where v.ns = a.ns and v.entity_id = a.entity_id and visible(a.ns, v.acl_id, $1, $2, $3) limit 1) v
  cross join lateral (
      (select f.* from fact f where a.outgoing and f.ns = a.ns and f.subject_id = v.entity_id)
      union all
@@ -16,10 +16,10 @@ select a.list, count(*)::int as n
    and (f.valid_from is null or f.valid_from <= a.at) and (f.valid_to is null or f.valid_to > a.at)
    and case when a.known is null then f.retracted_at is null
             else f.recorded_at <= a.known and (f.retracted_at is null or f.retracted_at > a.known) end
-   and exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(s.ns, s.acl_id, $1, $2, $3))
+   and exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(a.ns, s.acl_id, $1, $2, $3))
    and (f.object_id is null or exists (
-        select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
+        select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(a.ns, o.acl_id, $1, $2, $3)))
    and (not f.has_places or exists (
         select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-         where p.ns = f.ns and p.fact_id = f.fact_id and visible(e.ns, e.acl_id, $1, $2, $3)))
+         where p.ns = f.ns and p.fact_id = f.fact_id and visible(a.ns, e.acl_id, $1, $2, $3)))
  group by a.list

@@ -5,13 +5,13 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
   from unnest($4::int[], $5::bigint[], $6::bigint[], $7::int[]) with ordinality as a(ns, entity_id, after, first, page)
  cross join lateral (
      select v.entity_id from entity v
-      where v.ns = a.ns and v.entity_id = a.entity_id and visible(v.ns, v.acl_id, $1, $2, $3) limit 1) v
+      where v.ns = a.ns and v.entity_id = a.entity_id and visible(a.ns, v.acl_id, $1, $2, $3) limit 1) v
  cross join lateral (
      select f.* from fact f
       where f.ns = a.ns and f.retracted_at is null and f.fact_id > a.after
         and f.fact_id in (select t.fact_id from fact_place t where t.ns = a.ns and t.entity_id = v.entity_id)
-        and exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(s.ns, s.acl_id, $1, $2, $3))
+        and exists (select from entity s where s.ns = f.ns and s.entity_id = f.subject_id and visible(a.ns, s.acl_id, $1, $2, $3))
         and (f.object_id is null or exists (
-             select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(o.ns, o.acl_id, $1, $2, $3)))
+             select from entity o where o.ns = f.ns and o.entity_id = f.object_id and visible(a.ns, o.acl_id, $1, $2, $3)))
       order by f.fact_id limit a.first) f
  order by a.page, f.fact_id
