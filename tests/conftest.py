@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The first process of the run makes its folder; workers, and runs that a test starts, inherit the name."""
+    # A run starts some hundred processes: each saves a second when the bytecode of the product and the tests is kept.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if not hasattr(config, "workerinput") and RUN_FOLDER not in os.environ:
         config.stash[MADE] = RunFolder()
         os.environ[RUN_FOLDER] = str(config.stash[MADE].path)
