@@ -11,6 +11,7 @@ _NUMBERS = re.compile(r"[0-9]+")
 _MARKER = re.compile(r"\[ *[0-9]+(?: *[,;] *[0-9]+)* *")
 _INSIDE = frozenset("0123456789,; ")
 _OPEN_TAIL = re.compile(r"\[[0-9,; ]*[0-9][0-9,; ]*\Z")
+_SPECIAL = re.compile("[\\[\\]`~\ud800-\udfff]")
 _FENCE = 3
 
 
@@ -49,8 +50,11 @@ class MarkedText:
 
     def feed(self, piece: str) -> str:
         """What is final now; at most 64 characters are held back, while a citation may be open."""
-        for character in self._whole(piece):
-            self._take(character)
+        if self._open or self._half or self._code.is_open or _SPECIAL.search(piece) is not None:
+            for character in self._whole(piece):
+                self._take(character)
+        else:
+            self._pass(piece)
         return self._given()
 
     def finish(self) -> str:
@@ -74,6 +78,14 @@ class MarkedText:
         text = "".join(self._ready)
         self._ready.clear()
         return text
+
+    def _pass(self, piece: str) -> None:
+        """Take plain text at once, which is what most pieces are."""
+        text = self._gap + piece
+        self._gap = " " if text.endswith(" ") else ""
+        self._code.pass_by(piece)
+        if said := text[: len(text) - len(self._gap)]:
+            self._say(said)
 
     def _take(self, character: str) -> None:
         if self._code.takes(character):
@@ -130,7 +142,7 @@ class MarkedText:
 
     def _say(self, text: str) -> None:
         self._ready.append(text)
-        self._units += len(text) + sum(character > "\uffff" for character in text)
+        self._units += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
         self._recent = (self._recent + text)[-HELD_CHARACTERS:]
 
 
@@ -143,6 +155,16 @@ class _Code:
         self._run = ""
         self._run_begins_line = False
         self._line = ""  # what the line has so far, while that may still begin a fence
+
+    @property
+    def is_open(self) -> bool:
+        """Whether code, or a run that may begin or end it, has begun."""
+        return bool(self._fence or self._inline or self._run)
+
+    def pass_by(self, text: str) -> None:
+        """Take text without a backtick or a tilde, outside code."""
+        _, is_broken, line = text.rpartition("\n")
+        self._line = (line if is_broken else self._line + text)[: _FENCE + 1]
 
     def takes(self, character: str) -> bool:
         """Take the next character; true when nothing in it is a citation."""

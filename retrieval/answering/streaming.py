@@ -76,10 +76,10 @@ async def answer_events(run: Search) -> AsyncGenerator[Event]:
 
 async def check_open(run: Search) -> None:
     """Raise when the caller may no longer read what the answer rests on, or is no longer known."""
+    if await run.session.rights_hold():
+        return
     async with run.session.again() as session:
-        caller = await session.caller
-        if caller.access.epoch == (await run.session.caller).access.epoch:
-            return
+        await session.caller
         await session.spaces(run.question.namespaces)
         ids = [(entity.ns, entity.entity_id) for entity in await run.sources]
         if None in await (await session.catalogue()).entities.many(ids):

@@ -29,13 +29,14 @@ READS = sorted(file.stem for file in sql.FOLDER.glob("*.sql"))
 WRITES = sorted(file for file in (ROOT / "retrieval").rglob("*.sql") if file.parent != sql.FOLDER and file.parent.name == "sql")
 ACCESS_FREE = {
     "caller": "finds out who asks and what may be seen",
+    "rights_epoch": "says whether what was found out still holds",
     "words": "counts over unrestricted fragments only, in the namespaces that it is given",
     "highlights": "reads no stored text",
     "trace": "a trace belongs to who made it, and is not there when one of its namespaces is closed",
 }
 """Statements without `visible(`, each with why."""
-UNGUARDED = {"caller"}
-"""It runs before there is an access to guard with."""
+UNGUARDED = {"caller", "rights_epoch"}
+"""They run before there is an access to guard with, or look whether it holds."""
 OPEN = (None,) * 9
 OPEN_ENTITIES = (None,) * 14
 ALWAYS = datetime(2400, 6, 1, tzinfo=UTC)
