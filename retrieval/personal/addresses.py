@@ -1,0 +1,45 @@
+"""Finds e-mail addresses, of any script, and IBANs, whatever their letters look like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stdnum import iban
+
+from retrieval.personal.candidates import Candidate, Sure
+from retrieval.personal.kinds import Kind
+
+_LOCAL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~\-]*\Z")
+_DOMAIN = re.compile(r"(?:[^\W_](?:[\w\-]{0,61}[^\W_])?\.){1,8}(?:xn--[a-z0-9\-]{2,59}|[^\W\d_]{2,24})", re.IGNORECASE)
+_LOCAL_MOST, _DOMAIN_MOST = 128, 255
+_LEADING = ".!#$%&'*+/=?^`{|}~-"
+_LOOKALIKES = str.maketrans("АВСЕНІКМОРТХУавсенікмортху", "ABCEHIKMOPTXYABCEHIKMOPTXY")
+_IBAN = re.compile(r"(?<![^\W_])[A-Z]{2} ?-?\d ?\d(?:[ \n\-]{0,2}[A-Z0-9]){11,30}", re.IGNORECASE)
+_IBAN_LEAST = 15
+
+
+def emails(text: str) -> Iterator[Candidate]:
+    """Addresses in a plain text; what stands around an @ is looked at only so far, so the time is linear."""
+    at = text.find("@")
+    while at >= 0:
+        local = _LOCAL.search(text[max(0, at - _LOCAL_MOST) : at])
+        domain = _DOMAIN.match(text, at + 1, at + 1 + _DOMAIN_MOST)
+        if local is not None and domain is not None:
+            name = local[0].lstrip(_LEADING)
+            if name:
+                yield Candidate(Kind.EMAIL, at - len(name), domain.end(), Sure.ANNOUNCED)
+        at = text.find("@", at + 1)
+
+
+def ibans(text: str) -> Iterator[Candidate]:
+    """IBANs in a plain text, proven by country, length and check digits."""
+    latin = text.translate(_LOOKALIKES)
+    for found in _IBAN.finditer(latin):
+        shown = found[0]
+        ends = [at for at, sign in enumerate(shown, 1) if sign.isalnum()]
+        for length in range(len(ends), _IBAN_LEAST - 1, -1):
+            end = ends[length - 1]
+            if not latin[found.start() + end : found.start() + end + 1].isalnum() and iban.is_valid(shown[:end].upper()):
+                yield Candidate(Kind.IBAN, found.start(), found.start() + end, Sure.ANNOUNCED)
+                break

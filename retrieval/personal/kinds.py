@@ -1,0 +1,97 @@
+"""The kinds of personal data, the words that announce them, and the check digits that prove them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from enum import StrEnum
+
+from stdnum import luhn
+from stdnum.ru import inn
+
+
+class Kind(StrEnum):
+    """What a span of personal data is; the mask that stands in for it is the name in square brackets."""
+
+    EMAIL = "EMAIL"
+    PHONE = "PHONE"
+    CARD = "CARD"
+    INN = "INN"
+    OGRN = "OGRN"
+    SNILS = "SNILS"
+    PASSPORT = "PASSPORT"
+    IBAN = "IBAN"
+
+    @property
+    def mask(self) -> str:
+        """What is read instead."""
+        return f"[{self.value}]"
+
+
+OTHER = "OTHER"
+"""A number that says what it is, and that it is none of these."""
+
+_WORDS = {
+    "INN": r"инн|inn",
+    "OGRN": r"огрн(?:ип)?|ogrn(?:ip)?",
+    "SNILS": r"снилс|snils|пенсионн\w{0,4}",
+    "PASSPORT": r"паспорт\w{0,9}|passport\w{0,3}|сери[яюий]",
+    "CARD": r"карт[аеуыо]\w{0,2}|карт|card(?: number)?(?: is)?|visa|mastercard|maestro|amex|мир",
+    "PHONE": r"тел(?:ефон\w{0,4})?|моб(?:ильн\w{0,3})?|сот(?:ов\w{0,3})?|звон\w{1,5}|набер\w{0,4}|факс"
+    r"|(?:tele)?phones?|mobile|cell|tel|call|fax|whatsapp|viber|number is|контакт\w{0,4}|contact",
+    OTHER: r"заказ\w{0,3}|договор\w{0,3}|заявк\w{0,2}|артикул\w{0,2}|инвентарн\w{0,3}|накладн\w{0,3}|полис\w{0,3}|омс"
+    r"|сч[её]т\w{0,3}|р/с|account|order|invoice|sku|timestamp|бик|кпп|штрихкод|ean|isbn",
+}
+_ANNOUNCED = re.compile(
+    r"(?<![^\W_])(?:" + "|".join(f"(?P<{kind}>{words})" for kind, words in _WORDS.items()) + r")(?![^\W\d_])", re.IGNORECASE
+)
+_REACH = 48
+"""How far behind its word a number may stand, in characters."""
+
+
+class Announced:
+    """Where words of a text say what the number behind them is."""
+
+    def __init__(self, text: str) -> None:
+        found = [(one.end(), str(one.lastgroup)) for one in _ANNOUNCED.finditer(text)]
+        self._ends = [end for end, _ in found]
+        self._kinds = [kind for _, kind in found]
+
+    def kind(self, at: int) -> str | None:
+        """What the last word before a place says, if it is near."""
+        number = bisect_right(self._ends, at) - 1
+        return self._kinds[number] if number >= 0 and at - self._ends[number] <= _REACH else None
+
+    def touches(self, at: int) -> bool:
+        """Whether a word ends right at a place."""
+        number = bisect_right(self._ends, at) - 1
+        return number >= 0 and self._ends[number] == at
+
+
+_ISSUERS = re.compile(r"220[0-4]|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720|3[045678]\d\d|81\d\d|[456]\d{3}")
+
+
+def is_card(digits: str) -> bool:
+    """Luhn's check digit."""
+    return len(set(digits)) > 1 and luhn.is_valid(digits)
+
+
+def has_issuer(digits: str) -> bool:
+    """Whether a card's number begins as those of an issuer do."""
+    return _ISSUERS.match(digits) is not None or (len(digits) == 15 and digits[0] == "1")
+
+
+def is_inn(digits: str) -> bool:
+    """The check digits of a company's or a person's taxpayer number."""
+    return len(set(digits)) > 1 and digits[:2] != "00" and bool(inn.is_valid(digits))
+
+
+def is_ogrn(digits: str) -> bool:
+    """The check digit of a registration number of a company or an entrepreneur: the last digit of a remainder."""
+    return digits[0] in ("1235" if len(digits) == 13 else "34") and int(digits[:-1]) % (len(digits) - 2) % 10 == int(digits[-1])
+
+
+def is_snils(digits: str) -> bool:
+    """The check digits of a pension insurance number, which the oldest numbers lack."""
+    total = sum(int(digit) * weight for digit, weight in zip(digits[:9], range(9, 0, -1), strict=True))
+    return digits[:9] > "001001998" and total % 101 % 100 == int(digits[9:])

@@ -1,0 +1,89 @@
+"""Finds phone numbers: international ones, Russian ones as they are written, and local ones that a word announces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import phonenumbers
+
+from retrieval.personal.candidates import Candidate, Sure
+from retrieval.personal.kinds import OTHER, Announced, Kind
+
+_BETWEEN = r"[ \n().\-/]{0,3}"
+_INTERNATIONAL = re.compile(rf"(?<!\d)(?:\+|(?<!\w)00)[ (]?\d(?:{_BETWEEN}\d){{6,14}}")
+_RUSSIAN = re.compile(rf"(?<![\w+])[78](?:{_BETWEEN}\d){{10}}(?![^\W_])")
+_WITH_AREA = re.compile(r"(?<![^\W_])\(\d{3,5}\)[ \n\-]?\d{2,3}(?:[ \n\-]?\d{2}[ \n\-]?\d{2}|[ \n\-]?\d{4})(?![^\W_])")
+_DASHED = re.compile(r"(?<![\w\-])\d{3}[\-.]\d{3}[\-.]\d{4}(?![\w\-])")
+_LOCAL = re.compile(rf"(?<![\w+])\(?\d(?:{_BETWEEN}\d){{6,13}}(?![^\W_])")
+_USUAL = re.compile(
+    r"[78][ \n\-]{0,3}(?:\(\d{3,5}\)|\d{3})[ \n\-]{0,3}"
+    r"(?:\d{3}[ \n\-]?\d{2}[ \n\-]?\d{2}|\d{3}[ \n\-]?\d{4}|\d{2}[ \n\-]\d{2}[ \n\-]\d{3})"
+)
+_REGIONS = ("RU", "US", "GB", "DE", "FR", "IL", "KZ", "UA", "BY")
+"""Whose numbers are known without their country's code; the first is asked first."""
+
+
+def phones(text: str, announced: Announced) -> Iterator[Candidate]:
+    """Phone numbers in a plain text."""
+    for found in _INTERNATIONAL.finditer(text):
+        end = _end_of_international(found[0])
+        if end:
+            yield Candidate(Kind.PHONE, found.start(), found.start() + end, Sure.PROVEN)
+    for found in _RUSSIAN.finditer(text):
+        yield from _russian(found, announced.kind(found.start()))
+    for found in _WITH_AREA.finditer(text):
+        if announced.kind(found.start()) in (None, Kind.PHONE) and _is_phone(found[0], ("RU", "US")):
+            yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
+    for found in _DASHED.finditer(text):
+        if announced.kind(found.start()) in (None, Kind.PHONE) and _is_phone(found[0], ("US",)):
+            yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
+    for found in _LOCAL.finditer(text):
+        if announced.kind(found.start()) == Kind.PHONE and _is_announced(found[0]):
+            yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
+
+
+def _russian(found: re.Match[str], kind: str | None) -> Iterator[Candidate]:
+    if kind == Kind.PHONE:
+        yield Candidate(Kind.PHONE, *found.span(), Sure.ANNOUNCED)
+    elif kind != OTHER and _is_likely(found[0]):
+        yield Candidate(Kind.PHONE, *found.span(), Sure.LIKELY)
+
+
+def _is_likely(shown: str) -> bool:
+    """Whether a Russian number that no word announces is written as one, or is valid where nothing sets its digits apart."""
+    return _is_phone(shown, ("RU",)) if shown.isdigit() else _USUAL.fullmatch(shown) is not None
+
+
+def _end_of_international(shown: str) -> int:
+    """How much of it is the number: the longest valid one, else the longest that could be."""
+    ends = [at for at, sign in enumerate(shown, 1) if sign.isdigit() and not shown[at : at + 1].isdigit()]
+    number = "+" + shown[2:] if shown.startswith("00") else shown
+    gone = len(shown) - len(number)
+    possible = 0
+    for end in reversed(ends):
+        try:
+            parsed = phonenumbers.parse(number[: end - gone], None)
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number(parsed):
+            return end
+        if not possible and phonenumbers.is_possible_number(parsed) and not shown.startswith("00"):
+            possible = end
+    return possible
+
+
+def _is_announced(shown: str) -> bool:
+    digits = sum(sign.isdigit() for sign in shown)
+    return (digits == 7 and not shown.isdigit()) or _is_phone(shown, _REGIONS)
+
+
+def _is_phone(shown: str, regions: tuple[str, ...]) -> bool:
+    """Whether it is a valid number in one of the regions."""
+    for region in regions:
+        try:
+            if phonenumbers.is_valid_number_for_region(phonenumbers.parse(shown, region), region):
+                return True
+        except phonenumbers.NumberParseException:
+            continue
+    return False

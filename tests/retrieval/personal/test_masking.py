@@ -1,0 +1,91 @@
+"""Personal data are masked however they are written, and what only looks like them is not."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.personal.masking import masked, masked_value, personal_spans
+
+ZERO_WIDTH = "\u200b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Звоните +7 (916) 123-45-67!", "Звоните [PHONE]!"),
+        ("8 916 123 45 67, 89161234567", "[PHONE], [PHONE]"),
+        (f"4012{ZERO_WIDTH}8888{ZERO_WIDTH}8888{ZERO_WIDTH}1881 оплачено", "[CARD] оплачено"),
+        ("4012-8888-8888-1881", "[CARD]"),
+        ("карта 4012\n8888 8888\u00a01881", "карта [CARD]"),
+        ("40128888\n88881881", "[CARD]"),
+        ("ИНН 77 07 08 38 93", "ИНН [INN]"),
+        ("ИНН7707083893", "ИНН[INN]"),
+        ("client_inn=7707083893&x=1", "client_inn=[INN]&x=1"),
+        ("СНИЛС 112—233—445 95", "СНИЛС [SNILS]"),
+        ("ОГРНИП 304774709000223", "ОГРНИП [OGRN]"),
+        ("серия 4505 номер 678901", "серия [PASSPORT]"),
+        ("паспорт 45 05\n678901 выдан", "паспорт [PASSPORT] выдан"),
+        ("IBAN DE89 3704 0044 0532 0130 00.", "IBAN [IBAN]."),
+        ("ivаn@mаil.ru, ivan@почта.рф", "[EMAIL], [EMAIL]"),
+        ("＋７９１６１２３４５６７", "[PHONE]"),
+    ],
+)
+def test_it_is_masked_however_it_is_written(text: str, shown: str) -> None:
+    assert masked(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ИНН 7707083892",
+        "карта 4012-8888-8888-1882",
+        "СНИЛС 112-233-445 96",
+        "DE89370400440532013001",
+        "Заказ 45 11 123456",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "2019 2020 2021 2022",
+        "192.168.100.200:8000 2026-11-30 19:21:16 v1.2.3",
+        "0.7707083893",
+        "info@presidio.",
+        "@app.get('/items') def f(): ...",
+        "40702810500000002851",
+    ],
+)
+def test_what_only_looks_like_it_stays(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_places_are_those_of_the_text_as_it_came() -> None:
+    text = f"a{ZERO_WIDTH}b 7{ZERO_WIDTH}707083893{ZERO_WIDTH} and ann@example.com"
+    assert [text[span.start : span.end] for span in personal_spans(text)] == [f"7{ZERO_WIDTH}707083893", "ann@example.com"]
+
+
+@given(st.text(alphabet="0123456789+-() .@abИНН\n\u200b", max_size=80))
+def test_masking_what_was_masked_changes_nothing_and_spans_are_in_order(text: str) -> None:
+    spans = personal_spans(text)
+    assert all(one.end <= other.start for one, other in pairwise(spans))
+    assert all(0 <= span.start < span.end <= len(text) for span in spans)
+    assert masked(masked(text)) == masked(text)
+
+
+@pytest.mark.parametrize("unit", ["1", "1 ", "4111 ", "7916 ", "@a", "+7 ", "1234567890\n", "DE89 ", "(495) "])
+def test_digits_take_time_in_step_with_their_number(unit: str) -> None:
+    def seconds(size: int) -> float:
+        times = []
+        for _ in range(3):
+            started = time.process_time()
+            personal_spans(unit * (size // len(unit)))
+            times.append(time.process_time() - started)
+        return min(times)
+
+    assert seconds(80_000) < 8 * 3 * seconds(10_000) + 0.05
+
+
+def test_values_of_json_are_masked_with_their_names_and_numbers() -> None:
+    value = {"inn": 7707083893, "passport": "4505 678901", "ann@example.com": [True, None, 3.5, {"note": "ИНН 7707083893"}]}
+    assert masked_value(value) == {"inn": "[INN]", "passport": "[PASSPORT]", "[EMAIL]": [True, None, 3.5, {"note": "ИНН [INN]"}]}
