@@ -28,7 +28,7 @@ from graphql import (
 )
 
 from retrieval.compilation.item import CHANNELS
-from retrieval.tuning import CITATIONS_MOST, Tuning
+from retrieval.tuning import CITATIONS_MOST, CONFLICTS_NAMED_MOST, Tuning
 
 PAGE_ARGUMENTS = frozenset({"first", "last", "k", "limit", "budget"})
 ID_LISTS = frozenset({"ids"})
@@ -47,6 +47,10 @@ FIXED_LISTS = {
 
 # A pack may hold so many items for each that a channel admits.
 FOR_EACH = {"PackItem": len(CHANNELS)}
+
+# Of what contradicts a fact: how many points it takes, and for how many objects what is below it counts. A fact is seldom in
+# conflict with more than a few, so a page of facts may be asked what contradicts them; not what contradicts that in turn.
+CONFLICTS = {"Fact.conflictsWith": (5, CONFLICTS_NAMED_MOST), "ContextPack.conflicts": (20, 20)}
 
 
 def points(
@@ -114,12 +118,16 @@ class _Walk:
         if definition is None:
             return 0
         name = node.name.value
-        fixed = FIXED_LISTS.get(f"{getattr(parent, 'name', '')}.{name}", FIXED_LISTS.get(name))
+        place = f"{getattr(parent, 'name', '')}.{name}"
+        kind = get_named_type(definition.type)
+        if place in CONFLICTS:
+            counted, most = CONFLICTS[place]
+            return times * counted + self.below(node.selection_set, kind, times * most, times)
+        fixed = FIXED_LISTS.get(place, FIXED_LISTS.get(name))
         if fixed is not None:
             times, size = owners, fixed
         else:
             size = self._page_size(node, definition)
-        kind = get_named_type(definition.type)
         return times + self.below(node.selection_set, kind, times * size * FOR_EACH.get(kind.name, 1), times)
 
     def _page_size(self, node: FieldNode, definition: GraphQLField) -> int:
