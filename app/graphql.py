@@ -47,6 +47,7 @@ STATUSES = {
     "FORBIDDEN": 403,
     "OVERLOADED": 503,
     "DATABASE_UNAVAILABLE": 503,
+    "PROVIDER_UNAVAILABLE": 503,
     "INTERNAL": 500,
 }
 BUSY = "The server is busy; try again in a moment."

@@ -10,9 +10,10 @@ from starlette.applications import Starlette
 from app.config import Settings
 from app.edge import build_app
 from app.graphql import EdgeLimits
+from app.identification import make_signed_tokens
 from app.lifecycle import Drain
 from app.opening import open_store
-from app.sessions import Sessions, describe
+from app.sessions import Sessions, SignedTokens, describe
 from app.telemetry import Telemetry
 from app.watching import Watching
 from app.working import background_work
@@ -35,12 +36,17 @@ async def running_app(
         store = await stack.enter_async_context(open_store(settings, Watching(telemetry)))
         await prepare(store)
         await stack.enter_async_context(background_work(store))
-        yield application(settings, store, telemetry, drain)
+        signed = make_signed_tokens(settings)
+        if signed is not None:
+            stack.push_async_callback(signed.close)
+        yield application(settings, store, telemetry, drain, signed)
 
 
-def application(settings: Settings, store: Store, telemetry: Telemetry, drain: Drain) -> Starlette:
-    """The edge over a store."""
-    sessions = Sessions(store, local_admin=settings.local_admin, seconds=settings.request_timeout)
+def application(
+    settings: Settings, store: Store, telemetry: Telemetry, drain: Drain, signed: SignedTokens | None = None
+) -> Starlette:
+    """The edge over a store; `signed` checks signed tokens."""
+    sessions = Sessions(store, local_admin=settings.local_admin, seconds=settings.request_timeout, signed=signed)
     telemetry.watch("contextql_pool_used", "Database connections in use", lambda: float(store.database.in_use()))
 
     async def ready() -> Sequence[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, Protocol
 
 from app.credentials import Credentials
 from retrieval.administration.tokens import token_digest
@@ -15,8 +16,20 @@ from retrieval.session import Session
 from retrieval.store import Store
 
 
-def identity_of(credentials: Credentials, local_admin: bool) -> Identity:
+class SignedTokens(Protocol):
+    """What checks signed tokens."""
+
+    async def identity(self, token: str) -> Identity:
+        """Who the token speaks of; raises `Unauthenticated`, and `ProviderUnavailable` when it cannot be told."""
+
+
+async def identity_of(credentials: Credentials, local_admin: bool, signed: SignedTokens | None = None) -> Identity:
     """Read `Authorization: Bearer …`; without a token only a local caller of a local server is let in."""
+    return replace(await bearer_of(credentials, local_admin, signed), acts_for=credentials.acts_for)
+
+
+async def bearer_of(credentials: Credentials, local_admin: bool, signed: SignedTokens | None) -> Identity:
+    """Who brought the request; a token with two dots is a signed one where these are taken."""
     if credentials.authorization is None:
         if local_admin and credentials.local:
             return Identity(None, True)
@@ -24,16 +37,20 @@ def identity_of(credentials: Credentials, local_admin: bool) -> Identity:
     scheme, _, secret = credentials.authorization.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip() or len(secret) > 16_384:
         raise Unauthenticated("The Authorization header must read `Bearer <token>`.")
-    return Identity(token_digest(secret.strip()), False)
+    token = secret.strip()
+    if signed is not None and token.count(".") == 2:
+        return await signed.identity(token)
+    return Identity(token_digest(token), False)
 
 
 class Sessions:
     """Makes sessions over a store; each lives for one operation."""
 
-    def __init__(self, store: Store, *, local_admin: bool, seconds: float) -> None:
+    def __init__(self, store: Store, *, local_admin: bool, seconds: float, signed: SignedTokens | None = None) -> None:
         self._store = store
         self._local_admin = local_admin
         self._seconds = seconds
+        self._signed = signed
 
     def open(self, credentials: Credentials) -> AbstractAsyncContextManager[Session]:
         """A session that ends with its operation."""
@@ -41,7 +58,7 @@ class Sessions:
 
     @asynccontextmanager
     async def _opened(self, credentials: Credentials) -> AsyncIterator[Session]:
-        identity = identity_of(credentials, self._local_admin)
+        identity = await identity_of(credentials, self._local_admin, self._signed)
         deadline = asyncio.get_running_loop().time() + self._seconds
         session = Session(self._store, identity, deadline=deadline, request_id=credentials.request_id)
         try:

@@ -27,8 +27,13 @@ def roles(root: Space) -> list[str]:
 
 
 def principal(root: Caller) -> str:
-    """The name."""
-    return root.name
+    """The name of who brought the request."""
+    return root.name if root.service is None else root.service
+
+
+def acting_for(root: Caller) -> str | None:
+    """The name of the user that a service acts for."""
+    return None if root.service is None else root.name
 
 
 def namespaces(root: Caller) -> list[Space]:

@@ -17,13 +17,14 @@ from retrieval.compilation.compilation import Compilation
 from retrieval.compilation.question import PackQuestion
 from retrieval.counting import Counting
 from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailable
+from retrieval.identity import Identity
 from retrieval.knowledge import Knowledge
 from retrieval.listing import Listing, ListQuestion
 from retrieval.loader import Loader
 from retrieval.model import Model, QuestionVector, VectorValues
 from retrieval.ports import Embedder, Vectors
 from retrieval.question import Question, check_namespaces
-from retrieval.reader import Identity, Reader, Rights
+from retrieval.reader import Reader, Rights
 from retrieval.search import Search
 from retrieval.stage import Work, stage
 from retrieval.store import Store
@@ -217,7 +218,8 @@ class Session:
         caller = self.__dict__.get("caller")
         found = caller.value if caller is not None else None
         return {
-            "principal": found.name if found else None,
+            "principal": (found.service or found.name) if found else None,
+            **({"acting_for": found.name} if found and found.service else {}),
             "namespaces": sorted(self.touched),
             "stages": len(self.work.records),
         }

@@ -61,5 +61,9 @@ class NamespaceAccess:
 @strawberry.type(description="Who is asking.")
 class Viewer:
     principal: str = field("Name of the principal.", resolver=resolve.principal)
+    acting_for: str | None = field(
+        "Name of the user that the principal, a service, acts for: the groups and namespaces are those of the user.",
+        resolver=resolve.acting_for,
+    )
     groups: list[str] = field("All groups it belongs to, at any depth.")
     namespaces: list[NamespaceAccess] = field("Namespaces that it may read.", resolver=resolve.namespaces)

@@ -12,6 +12,7 @@ from retrieval.administration.members import list_members, set_members
 from retrieval.administration.principals import (
     PrincipalInput,
     delete_principal,
+    let_act,
     list_principals,
     make_administrator,
     upsert_principal,
@@ -51,13 +52,23 @@ def list_(as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                {"name": one.name, "kind": one.kind, "title": one.title, "administrator": one.administrator, "groups": one.groups}
+                {
+                    "name": one.name,
+                    "kind": one.kind,
+                    "title": one.title,
+                    "administrator": one.administrator,
+                    "actsForUsers": one.acts_for_users,
+                    "groups": one.groups,
+                }
                 for one in found
             ]
         )
     else:
-        columns = ("name", "kind", "administrator", "groups", "title")
-        print_rows(columns, [(one.name, one.kind, one.administrator, ", ".join(one.groups), one.title) for one in found])
+        columns = ("name", "kind", "administrator", "acts for users", "groups", "title")
+        print_rows(
+            columns,
+            [(one.name, one.kind, one.administrator, one.acts_for_users, ", ".join(one.groups), one.title) for one in found],
+        )
 
 
 @command("delete", example="contextql principal delete ann")
@@ -91,4 +102,15 @@ def members(name: str, members: tuple[str, ...], empty: bool, as_json: bool) -> 
         print_rows(("member",), [(one,) for one in found])
 
 
-principal = group("principal", add, list_, delete, members, help="Add, list and delete users, groups and services.")
+@command("acting", example="contextql principal acting bot --allow")
+@click.argument("name", metavar="SERVICE")
+@click.option("--allow/--forbid", "allowed", required=True, help="Whether it may.")
+@json_option
+def acting(name: str, allowed: bool, as_json: bool) -> None:
+    """Let SERVICE ask for users by `X-On-Behalf-Of`, or let it no more: it then sees what the user sees, and no more."""
+    outcome = administer(lambda database, caller: let_act(database, caller, name, allowed))
+    value = {"name": name, "actsForUsers": allowed, "outcome": outcome.value}
+    print_result(as_json, value, f"{outcome.value.capitalize()}: {name} may {'' if allowed else 'not '}act for users.")
+
+
+principal = group("principal", add, list_, delete, members, acting, help="Add, list and delete users, groups and services.")

@@ -35,6 +35,7 @@ class Principal:
     title: str | None
     administrator: bool
     groups: tuple[str, ...]
+    acts_for_users: bool
 
 
 async def upsert_principals(database: Database, caller: Caller, principals: Sequence[PrincipalInput]) -> list[ItemResult]:
@@ -100,7 +101,10 @@ async def list_principals(database: Database, caller: Caller) -> tuple[Principal
     async with database.reading() as connection:
         await require_administrator(connection, caller)
         rows = await connection.fetch(statement("list_principals"))
-    return tuple(Principal(row["name"], row["kind"], row["title"], row["administrator"], tuple(row["groups"])) for row in rows)
+    return tuple(
+        Principal(row["name"], row["kind"], row["title"], row["administrator"], tuple(row["groups"]), row["acts_for_users"])
+        for row in rows
+    )
 
 
 async def delete_principal(database: Database, caller: Caller, name: str) -> Deletion:
@@ -118,5 +122,24 @@ async def delete_principal(database: Database, caller: Caller, name: str) -> Del
                 raise BadInput("You cannot delete yourself.")
             await bump_rights_epoch(connection)
             return Deletion(True, {kind: row[kind] for kind in ("tokens", "memberships", "grants")} | {"principals": 1})
+
+    return await retried(write)
+
+
+async def let_act(database: Database, caller: Caller, name: str, allowed: bool) -> Outcome:
+    """Let a service ask for users, or let it no more, from the next request on; raises `Forbidden`, `BadInput`."""
+
+    async def write() -> Outcome:
+        async with database.writing() as connection:
+            await require_administrator(connection, caller)
+            row = await connection.fetchrow(statement("lock_principal"), check_principal(name))
+            if row is None:
+                raise BadInput(f"There is no principal {name!r}; create it first.")
+            if row["kind"] != "SERVICE":
+                raise BadInput(f"{name!r} is a {row['kind'].lower()}; only a service acts for users.")
+            if await connection.fetchval(statement("let_act"), row["principal_id"], allowed) is None:
+                return Outcome.UNCHANGED
+            await bump_rights_epoch(connection)
+            return Outcome.UPDATED
 
     return await retried(write)

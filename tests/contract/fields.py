@@ -13,10 +13,8 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     InlineFragmentNode,
-    OperationDefinitionNode,
     SelectionSetNode,
     get_named_type,
-    parse,
     value_from_ast_untyped,
 )
 
@@ -26,6 +24,7 @@ from tests.contract.opaque import ANYTHING, OPAQUE, Page
 from tests.contract.oracle import View, public_id
 from tests.contract.pack_fields import PACK_FIELDS
 from tests.contract.packs import Pack
+from tests.contract.parsing import operation_of
 from tests.contract.searching import Run
 from tests.contract.trace_fields import TRACE_FIELDS
 from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
@@ -92,6 +91,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "Viewer": {
         "principal": lambda v, _: v.me.name,
+        "actingFor": lambda v, _: None,
         "groups": lambda v, _: sorted(one.name for one in v.world.principals if v.sees(one) and one is not v.me),
         "namespaces": lambda v, _: v.spaces,
     },
@@ -368,9 +368,7 @@ ELSEWHERE = {
 
 def expected(schema: GraphQLSchema, view: View, document: str) -> dict[str, Any]:
     """The data that a document must give; its arguments are literals, its fragments inline."""
-    (operation,) = parse(document).definitions
-    assert isinstance(operation, OperationDefinitionNode)
-    return chosen(schema, view, operation.selection_set, "Query", None)
+    return chosen(schema, view, operation_of(document).selection_set, "Query", None)
 
 
 def chosen(schema: GraphQLSchema, view: View, selections: SelectionSetNode, kind: str, value: Any) -> dict[str, Any]:

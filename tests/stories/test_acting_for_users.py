@@ -1,0 +1,144 @@
+"""A service that asks for a user sees what that user sees and no more; whoever may not act learns nothing by trying."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from retrieval.administration.grants import grant
+from retrieval.administration.members import set_members
+from retrieval.administration.namespaces import create_namespace
+from retrieval.administration.principals import PrincipalInput, delete_principal, let_act, make_administrator, upsert_principal
+from retrieval.administration.tokens import create_token
+from retrieval.errors import BadInput, Forbidden
+from retrieval.store import Store
+from tests.fixtures.callers import caller_of
+from tests.fixtures.issuer import ISSUER, Issuer
+from tests.fixtures.world import opened, served
+from tests.fixtures.writing import ADMIN
+
+WHO = "{ viewer { principal actingFor groups namespaces { name } } }"
+HEADER = "X-On-Behalf-Of"
+PRINCIPALS = {"анна": "USER", "chief": "USER", "bot": "SERVICE", "other": "SERVICE", "team": "GROUP", f"{ISSUER}#staff": "GROUP"}
+
+
+@dataclass
+class Place:
+    store: Store
+    client: httpx.AsyncClient
+    issuer: Issuer
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    async def send(self, service: str | None, *users: str | bytes, query: str = WHO) -> httpx.Response:
+        headers: list[tuple[str, str | bytes]] = [(HEADER, user.encode() if isinstance(user, str) else user) for user in users]
+        if service is not None:
+            headers.append(("Authorization", f"Bearer {self.tokens.get(service, service)}"))
+        sent = [(name.encode(), value if isinstance(value, bytes) else value.encode()) for name, value in headers]
+        return await self.client.post("/graphql", json={"query": query}, headers=sent)
+
+    async def refusal(self, service: str | None, *users: str | bytes, query: str = WHO) -> tuple[int, str]:
+        response = await self.send(service, *users, query=query)
+        answer = response.json()
+        assert not any((answer.get("data") or {}).values())
+        (error,) = answer["errors"]
+        return response.status_code, f"{error['extensions']['code']}: {error['message']}"
+
+
+@pytest.fixture
+async def place(base_url: str) -> AsyncIterator[Place]:
+    async with Issuer().served() as issuer, opened(base_url) as store:
+        database = store.database
+        for name in ("of-ann", "of-team", "of-bot", "of-all"):
+            await create_namespace(database, ADMIN, name)
+        for name, kind in PRINCIPALS.items():
+            await upsert_principal(database, ADMIN, PrincipalInput(name, kind))
+        await make_administrator(database, PrincipalInput("chief", "USER"))
+        await set_members(database, ADMIN, "team", ["анна"])
+        for principal, namespace in (("анна", "of-ann"), ("team", "of-team"), ("bot", "of-bot"), ("everyone", "of-all"),
+                                     (f"{ISSUER}#staff", "of-bot")):  # fmt: skip
+            await grant(database, ADMIN, principal, namespace)
+        tokens = {name: (await create_token(database, ADMIN, name)).token for name in ("анна", "chief", "bot", "other")}
+        await let_act(database, ADMIN, "bot", True)
+        async with served(store, local_admin=True, **issuer.settings()) as client:
+            yield Place(store, client, issuer, tokens)
+
+
+FOR_ANN = {
+    "principal": "bot",
+    "actingFor": "анна",
+    "groups": ["everyone", "team"],
+    "namespaces": [{"name": "of-all"}, {"name": "of-ann"}, {"name": "of-team"}],
+}
+
+
+async def test_it_sees_what_the_user_sees_and_nothing_of_its_own(place: Place) -> None:
+    assert (await place.send("bot", "анна")).json() == {"data": {"viewer": FOR_ANN}}
+    signed = place.issuer.token("bot", groups=["staff"])
+    assert (await place.send(signed, "анна")).json() == {"data": {"viewer": FOR_ANN}}, "nor of the groups of its token"
+    own = (await place.send("bot")).json()["data"]["viewer"]
+    assert (own["principal"], own["actingFor"]) == ("bot", None)
+    assert own["namespaces"] == [{"name": "of-all"}, {"name": "of-bot"}]
+
+
+async def test_a_closed_namespace_of_the_user_is_closed_though_the_service_reads_it(place: Place) -> None:
+    code, said = await place.refusal("bot", "анна", query='{ knowledge(namespaces: ["of-bot"]) { isEmpty } }')
+    never = (await place.refusal("bot", "анна", query='{ knowledge(namespaces: ["never"]) { isEmpty } }'))[1]
+    assert (code, said.replace("of-bot", "never")) == (200, never)
+
+
+async def test_every_refusal_is_the_same(place: Place) -> None:
+    asked: list[tuple[str | None, tuple[str | bytes, ...]]] = [
+        ("other", ("анна",)),
+        ("other", ("nobody",)),
+        ("анна", ("анна",)),
+        ("chief", ("анна",)),
+        (None, ("анна",)),
+        ("bot", ("nobody",)),
+        ("bot", ("chief",)),
+        ("bot", ("administrator",)),
+        ("bot", ("bot",)),
+        ("bot", ("other",)),
+        ("bot", ("team",)),
+        ("bot", ("everyone",)),
+        ("bot", ("",)),
+        ("bot", ("x" * 600,)),
+        ("bot", (b"\xff\xfe",)),
+        ("bot", ("анна", "анна")),
+        (place.issuer.token("unheard-of"), ("анна",)),
+    ]
+    assert {await place.refusal(service, *users) for service, users in asked} == {
+        (403, "FORBIDDEN: You may not act for that principal.")
+    }
+    assert (await place.refusal("ctxql_invented", "анна"))[1].startswith("UNAUTHENTICATED")
+
+
+async def test_the_right_goes_with_the_next_request_and_so_does_the_user(place: Place) -> None:
+    database = place.store.database
+    assert (await place.send("bot", "анна")).status_code == 200
+    await let_act(database, ADMIN, "bot", False)
+    assert (await place.refusal("bot", "анна"))[0] == 403
+    await let_act(database, ADMIN, "bot", True)
+    assert (await place.send("bot", "анна")).status_code == 200
+    await delete_principal(database, ADMIN, "анна")
+    assert (await place.refusal("bot", "анна"))[0] == 403
+
+
+async def test_only_administrators_give_the_right_and_only_to_services(place: Place) -> None:
+    database = place.store.database
+    with pytest.raises(Forbidden):
+        await let_act(database, await caller_of(place.store, "bot"), "other", True)
+    for name in ("анна", "team", "nobody"):
+        with pytest.raises(BadInput):
+            await let_act(database, ADMIN, name, True)
+
+
+async def test_the_access_line_names_both(place: Place) -> None:
+    with capture_logs() as lines:
+        await place.send("bot", "анна")
+        await place.send("bot")
+    named = [(line["principal"], line.get("acting_for")) for line in lines if line["event"] == "operation"]
+    assert named == [("bot", "анна"), ("bot", None)]
