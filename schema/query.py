@@ -93,7 +93,10 @@ Ephemeral = Annotated[
         description="The caller's own state, an object up to 256 KB and 64 levels: becomes section CURRENT, is never stored."
     ),
 ]
-MaxTokens = Annotated[int | None, strawberry.argument(description="Budget in tokens, 1 to 1,000,000; left out: 8,000.")]
+MaxTokens = Annotated[
+    int | None,
+    strawberry.argument(description="Budget in tokens, 1 to 1,000,000; left out: CB_CONTEXT_DEFAULT_MAX_TOKENS (8,000)."),
+]
 PackStrategy = Annotated[Strategy, strawberry.argument(description="Which channels run.")]
 PackSize = Annotated[int, strawberry.argument(description="How many items each channel admits, 1 to 100.")]
 HeadingsIn = Annotated[Locale, strawberry.argument(description="Language of the headings in `text`.")]
