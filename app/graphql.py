@@ -66,6 +66,7 @@ class EdgeLimits:
     streams: int = 500
     init_seconds: float = 10.0
     heartbeat_seconds: float = 12.0
+    recheck_seconds: float = 15.0
 
 
 DEFAULT_LIMITS = EdgeLimits()
@@ -247,16 +248,24 @@ class GraphQLEndpoint(GraphQL[Any, None]):
 
     async def on_ws_connect(self, context: Any) -> UnsetType | dict[str, object] | None:
         """Close a socket whose credentials do not hold; other failures are told by the operations."""
+        if not await self.lets_in(context):
+            raise ConnectionRejectionError
+        return cast(UnsetType, UNSET)
+
+    async def lets_in(self, context: Any) -> bool:
+        """Whether the credentials of a socket hold now; when that cannot be told, they are not said to have ended."""
         socket: WebSocket = context["socket"]
         credentials = credentials_of(socket, request_id_of(socket.scope), context.get("connection_params"))
         try:
-            async with asyncio.timeout(self.limits.init_seconds), self.open_session(credentials):
-                pass
-        except (Unauthenticated, Forbidden) as error:
-            raise ConnectionRejectionError from error
+            async with asyncio.timeout(self.limits.init_seconds), self.open_session(credentials) as session:
+                ends_at = getattr(session, "ends_at", None)
+                if ends_at is not None:
+                    context["ends_at"] = ends_at
+        except (Unauthenticated, Forbidden):
+            return False
         except Exception as error:
             present_exception(error)
-        return cast(UnsetType, UNSET)
+        return True
 
     def decode_json(self, data: str | bytes) -> object:
         """Read one socket message."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from contextlib import aclosing, suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
@@ -11,7 +13,7 @@ from graphql import GraphQLError
 from starlette.websockets import WebSocket, WebSocketState
 from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
-from strawberry.subscriptions.protocols.graphql_transport_ws.types import Message, SubscribeMessage
+from strawberry.subscriptions.protocols.graphql_transport_ws.types import ConnectionInitMessage, Message, SubscribeMessage
 from strawberry.types import ExecutionResult
 from strawberry.types.execution import PreExecutionError
 
@@ -39,6 +41,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
         self._numbers = count(1)
         self._records: dict[str, OperationRecord] = {}
         self._writing: set[asyncio.Task[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
 
     async def handle_message(self, message: Message) -> None:
         """Close the socket on anything that is not a message of the protocol."""
@@ -46,6 +49,27 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
             await self.handle_invalid_message("Not a message of graphql-transport-ws")
             return
         await super().handle_message(message)
+
+    async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
+        """Let a caller in, and watch that the credentials go on to hold."""
+        await super().handle_connection_init(message)
+        if self.connection_acknowledged and self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        """Close the socket when its token has ended or is revoked, though nothing happens on it."""
+        holds = True
+        while holds:
+            left = self.context.get("ends_at", math.inf) - time.time()
+            await asyncio.sleep(max(0.0, min(left, self._endpoint.limits.recheck_seconds)))
+            holds = time.time() < self.context.get("ends_at", math.inf) and await self._endpoint.lets_in(self.context)
+        await self._close_ended()
+
+    async def _close_ended(self) -> None:
+        """Close the socket as one whose caller is not let in any more; clients may come again with another token."""
+        if WebSocketState.DISCONNECTED not in (self._socket.client_state, self._socket.application_state):
+            with suppress(WebSocketDisconnected):
+                await self.websocket.close(code=4403, reason="Forbidden")
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
         """Start an operation unless its payload or their number is refused."""
@@ -87,6 +111,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
             if self._records.get(operation.id) is record:
                 del self._records[operation.id]
             self._endpoint.telemetry.finish(record)
+        if "UNAUTHENTICATED" in record.codes:
+            await self._close_ended()
 
     async def _run_admitted(self, operation: Operation[Any, None], record: OperationRecord, slot: Slot) -> None:
         credentials = credentials_of(self._socket, record.request_id, self.context.get("connection_params"))
@@ -153,6 +179,9 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
 
     async def shutdown(self) -> None:
         """End what runs on the socket, and wait for the writes that still do."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
         await super().shutdown()
         if self._writing:
             await asyncio.wait(self._writing)

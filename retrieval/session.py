@@ -71,6 +71,11 @@ class Session:
         deadline = asyncio.get_running_loop().time() + seconds
         return Session(self.store, self._identity, deadline=deadline, request_id=self.request_id)
 
+    @property
+    def ends_at(self) -> float | None:
+        """When the token of the caller ends, in seconds since 1970, where that is known of the token itself."""
+        return self._identity.ends_at
+
     @stage
     async def caller(self) -> Caller:
         """Who asks and what that caller may see; the first statement of every request."""

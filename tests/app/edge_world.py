@@ -35,15 +35,17 @@ class World:
     events: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     open_sessions: int = 0
+    refused: set[str] = field(default_factory=set)
+    ends_at: float | None = None
 
     @asynccontextmanager
     async def open_session(self, credentials: Credentials) -> AsyncIterator[Session]:
         self.opened.append(credentials)
-        if credentials.authorization == "Bearer wrong":
+        if credentials.authorization in {"Bearer wrong", *self.refused}:
             raise Unauthenticated("The token does not hold; ask for a new one.")
         if credentials.authorization == "Bearer broken":
             raise RuntimeError(f"cannot look up {SECRET}")
-        session = Session(self, credentials)
+        session = Session(self, credentials, ends_at=self.ends_at)
         self.sessions.append(session)
         self.open_sessions += 1
         try:
@@ -63,6 +65,7 @@ class Session:
     world: World
     credentials: Credentials
     deadline: float = 0.0
+    ends_at: float | None = None
 
 
 Info = strawberry.Info[Session, None]

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 import pytest
 from structlog.testing import capture_logs
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
 
 from retrieval.administration.grants import grant
 from retrieval.administration.members import set_members
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, delete_principal, let_act, make_administrator, upsert_principal
-from retrieval.administration.tokens import create_token
+from retrieval.administration.tokens import create_token, revoke_token
 from retrieval.errors import BadInput, Forbidden
 from retrieval.store import Store
 from tests.fixtures.callers import caller_of
@@ -142,3 +150,72 @@ async def test_the_access_line_names_both(place: Place) -> None:
         await place.send("bot")
     named = [(line["principal"], line.get("acting_for")) for line in lines if line["event"] == "operation"]
     assert named == [("bot", "анна"), ("bot", None)]
+
+
+@asynccontextmanager
+async def socket(place: Place, payload: dict[str, Any]) -> AsyncIterator[ClientConnection]:
+    url = f"ws://{place.client.base_url.host}:{place.client.base_url.port}/graphql"
+    async with connect(url, subprotocols=[Subprotocol("graphql-transport-ws")]) as connection:
+        await connection.send(json.dumps({"type": "connection_init", "payload": payload}))
+        yield connection
+
+
+async def heard(connection: ClientConnection) -> Any:
+    return json.loads(await asyncio.wait_for(connection.recv(), 10))
+
+
+async def closing(connection: ClientConnection) -> int | None:
+    try:
+        while True:
+            await asyncio.wait_for(connection.recv(), 20)
+    except ConnectionClosed as closed:
+        return closed.rcvd.code if closed.rcvd else None
+
+
+async def subscribed(connection: ClientConnection, query: str) -> Any:
+    await connection.send(json.dumps({"id": "1", "type": "subscribe", "payload": {"query": query}}))
+    return await heard(connection)
+
+
+async def test_a_socket_acts_for_the_user_of_its_payload(place: Place) -> None:
+    payload = {"Authorization": f"Bearer {place.tokens['bot']}", "x-on-behalf-of": "анна"}
+    async with socket(place, payload) as connection:
+        assert await heard(connection) == {"type": "connection_ack"}
+        assert (await subscribed(connection, WHO))["payload"] == {"data": {"viewer": FOR_ANN}}
+
+
+@pytest.mark.parametrize("user", ["nobody", "chief", "", None, 7, ["анна"]])
+async def test_a_socket_that_may_not_act_is_closed(place: Place, user: Any) -> None:
+    async with socket(place, {"Authorization": f"Bearer {place.tokens['bot']}", HEADER: user}) as connection:
+        assert await closing(connection) == 4403
+
+
+async def test_a_subscription_for_a_user_ends_when_the_service_may_act_no_more(place: Place) -> None:
+    follow = 'subscription { ingestion(namespace: "of-ann") { namespace } }'
+    async with socket(place, {"Authorization": f"Bearer {place.tokens['bot']}", HEADER: "анна"}) as connection:
+        await heard(connection)
+        assert (await subscribed(connection, follow))["payload"] == {"data": {"ingestion": {"namespace": "of-ann"}}}
+        await let_act(place.store.database, ADMIN, "bot", False)
+        assert "FORBIDDEN" in str(await heard(connection))
+
+
+async def test_a_socket_ends_with_its_signed_token(place: Place) -> None:
+    follow = 'subscription { ingestion(namespace: "of-ann") { namespace } }'
+    token = place.issuer.token("анна", exp=int(time.time()) - 57)  # the leeway is a minute
+    payload = {"Authorization": f"Bearer {token}"}
+    async with socket(place, payload) as idle, socket(place, payload) as busy:
+        await heard(idle)
+        await heard(busy)
+        assert (await subscribed(busy, follow))["type"] == "next"
+        assert [await closing(idle), await closing(busy)] == [4403, 4403]
+
+
+async def test_a_socket_in_use_ends_when_its_token_is_revoked(place: Place) -> None:
+    made = await create_token(place.store.database, ADMIN, "анна")
+    follow = 'subscription { ingestion(namespace: "of-ann") { namespace } }'
+    async with socket(place, {"Authorization": f"Bearer {made.token}"}) as connection:
+        await heard(connection)
+        await subscribed(connection, follow)
+        await revoke_token(place.store.database, ADMIN, made.token_id)
+        assert "UNAUTHENTICATED" in str(await heard(connection))
+        assert await closing(connection) == 4403
