@@ -45,7 +45,7 @@ def documents(view: View, seed: int) -> Iterator[str]:
 
 def reranked(view: View, chance: random.Random) -> str:
     """A search whose hits are judged: few of many, or all there are, entities without a fragment among them."""
-    k = chance.choice((3, 8, 50))
+    k = chance.choice((3, 8, 25))
     given = f"question: {text(question(view, chance, k))}, k: {k}, hops: 2, rerank: true"
     given += chance.choice(("", ', filter: {types: ["page"]}', ", channels: [LEXICAL]"))
     avoid = frozenset({"Search.vector", "Search.lexical", "Search.trace", "Search.traceId", *BY_ENTITY, *AROUND})
