@@ -17,6 +17,7 @@ from retrieval.administration.principals import PrincipalInput, upsert_principal
 from retrieval.administration.tokens import create_token
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.ingest.write import connect_links, ingest_source
+from retrieval.outcomes import Outcome
 from tests.app.cli.conftest import TEMPLATE, migrate
 from tests.app.cli.servers import running
 from tests.app.edge_world import wait_until
@@ -75,7 +76,8 @@ async def filled(url: str) -> str:
             await create_namespace(store.database, ADMIN, name, TITLES[language])
             for page in pages(language):
                 if page.key in PAGES:
-                    await ingest_source(store.database, store.base, ADMIN, name, page)
+                    stored = await ingest_source(store.database, store.base, ADMIN, name, page)
+                    assert stored.outcome is Outcome.CREATED, stored
             await grant(store.database, ADMIN, ASKER, name)
             await grant(store.database, ADMIN, ASKER, name, role="WRITER")
         for ns in await values(store, "select ns from namespace"):

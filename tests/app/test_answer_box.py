@@ -24,6 +24,7 @@ from tests.fixtures.openai_server import says
 
 ROOT = Path(__file__).parents[2]
 BOX = ROOT / "docs" / "examples" / "answer-box"
+SECONDS = 20
 ENDPOINT = "http://127.0.0.1:8000"
 QUESTION = "How do I upload a large file together with form fields?"
 SPOOLED = "A file stored in memory up to a maximum size limit"
@@ -72,6 +73,7 @@ def point_to(box: Path, url: str, name: str = "index.html", **data: str) -> None
 
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
+    expect.set_options(timeout=SECONDS * 1_000)  # machines are busy at times
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield started
@@ -95,7 +97,7 @@ def shows(browser: Browser, serving: tuple[Answering, str]) -> Iterator[Shows]:
             stack.callback(context.close)
             context.add_init_script(f"sessionStorage.setItem('contextql-token', {json.dumps(token)})")
             page = context.new_page()
-            page.set_default_timeout(15_000)
+            page.set_default_timeout(SECONDS * 1_000)
             page.on("console", lambda line: complaints.append(line.text))
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.goto(f"{origin}/{name}")
@@ -113,7 +115,7 @@ def ask(page: Page, question: str = QUESTION) -> None:
 def ended(page: Page) -> Locator:
     """The line of the state, once the answer is there."""
     state = page.locator(".status")
-    expect(state).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(state).to_have_attribute("data-phase", "done")
     return state
 
 

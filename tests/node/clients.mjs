@@ -20,7 +20,7 @@ const watchedFetch = async (url, options) => {
 
 const bearer = (token) => (token ? { Authorization: `Bearer ${token}` } : {});
 const ws = ({ url, token }) =>
-  createWs({ url: url.replace(/^http/, "ws"), connectionParams: bearer(token), retryAttempts: 0 });
+  createWs({ url: url.replace(/^http/, "ws"), connectionParams: bearer(token), retryAttempts: 0, lazyCloseTimeout: 60_000 });
 const sse = ({ url, token }) => createSse({ url, headers: bearer(token), fetchFn: watchedFetch, retryAttempts: 0 });
 
 // Each client is made for a job and says how it runs it: `events` calls a sink and gives what leaves; `close` ends it.
@@ -124,9 +124,12 @@ function tell(sink, { data, error }) {
   else sink.next({ data, errors });
 }
 
+let lastUsed = null; // stays connected, so that leaving a subscription, not the server, is what is seen
+
 async function run(job) {
   exchanged = [];
-  const client = CLIENTS[job.client](job);
+  await lastUsed?.close();
+  const client = (lastUsed = CLIENTS[job.client](job));
   const results = [];
   const failure = await new Promise((resolve) => {
     let leave = () => {};
@@ -140,7 +143,6 @@ async function run(job) {
     };
     leave = client.events(job, sink);
   });
-  await client.close();
   return { results, failure: failure ? described(failure) : null, exchanged };
 }
 

@@ -1,5 +1,6 @@
 // Makes typed documents of src/answer.graphql (graphql-codegen) and bundles the page into dist/ (esbuild).
 import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { codegen } from "@graphql-codegen/core";
 import * as documents from "@graphql-codegen/typed-document-node";
 import * as operations from "@graphql-codegen/typescript-operations";
@@ -22,7 +23,7 @@ writeFileSync(
 );
 
 const options = {
-  absWorkingDir: import.meta.dirname,
+  absWorkingDir: fileURLToPath(new URL(".", import.meta.url)),
   entryPoints: ["src/main.tsx", "src/answer-box.css", "index.html"],
   entryNames: "[name]",
   outdir: "dist",
