@@ -158,3 +158,31 @@ def test_the_page_about_configuration_is_up_to_date() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text()
     assert page == configuration_page(), "run: .venv/bin/python -m app.config > docs/configuration.md"
     assert set(re.findall(r"^\| `(CB_\w+)`", page, re.M)) == {variable_of(name) for name in Settings.model_fields}
+
+
+JWT = {"JWT_ISSUER": "https://login.example.org", "JWT_AUDIENCE": "kb, bot", "JWT_JWKS_URL": "https://login.example.org/keys"}
+
+
+def test_an_issuer_of_signed_tokens_is_read_whole(load: Load) -> None:
+    settings = load({f"CB_{name}": value for name, value in JWT.items()})
+    assert (settings.jwt_audience, settings.jwt_algorithms) == (("kb", "bot"), ("RS256", "PS256", "ES256", "EdDSA"))
+    assert load({"CB_JWT_JWKS_URL": "http://127.0.0.1:8080/keys"}).jwt_jwks_url == "http://127.0.0.1:8080/keys"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"JWT_ISSUER": "x"}, ["CB_JWT_AUDIENCE", "CB_JWT_JWKS_URL"]),
+        ({"JWT_AUDIENCE": "x"}, ["CB_JWT_AUDIENCE"]),
+        ({**JWT, "JWT_ISSUER": ""}, ["CB_JWT_AUDIENCE", "CB_JWT_JWKS_URL"]),
+        ({**JWT, "JWT_JWKS_URL": "http://login.example.org/keys"}, ["CB_JWT_JWKS_URL"]),
+        ({**JWT, "JWT_JWKS_URL": "file:///etc/keys"}, ["CB_JWT_JWKS_URL"]),
+        ({**JWT, "JWT_JWKS_URL": "https://user:password@login.example.org/"}, ["CB_JWT_JWKS_URL"]),
+        ({**JWT, "JWT_ALGORITHMS": "RS256,none"}, ["CB_JWT_ALGORITHMS"]),
+        ({**JWT, "JWT_ALGORITHMS": "HS256"}, ["CB_JWT_ALGORITHMS"]),
+        ({**JWT, "JWT_ALGORITHMS": ","}, ["CB_JWT_ALGORITHMS"]),
+        ({**JWT, "JWT_LEEWAY": "3600", "JWT_MAX_GROUPS": "0"}, ["CB_JWT_LEEWAY", "CB_JWT_MAX_GROUPS"]),
+    ],
+)
+def test_settings_of_signed_tokens_are_judged_together(mistakes: Mistakes, given: dict[str, str], named: list[str]) -> None:
+    assert [line.partition(":")[0] for line in mistakes(**given)] == named
