@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from graphql import FieldNode, OperationDefinitionNode, SelectionSetNode, parse
+from graphql import FieldNode, SelectionSetNode
 
 from retrieval.store import Store
 from tests.contract.asking import AROUND, NEVER, some_words, text
@@ -17,6 +17,7 @@ from tests.contract.fields import chosen, differences
 from tests.contract.oracle import Refused, View, public_id
 from tests.contract.pack_asking import Arguments, pack_arguments, written
 from tests.contract.packs import Pack, Thing, id_of
+from tests.contract.parsing import operation_of
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.random_world import Entity, World
 from tests.fixtures.world import api, execute
@@ -45,10 +46,8 @@ def asked(view: View, chance: random.Random, count: int, arguments: Arguments = 
 
 def answers(view: View, document: str, answer: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Every root field of a document with what it must give and what it gave: data, or the code of an error."""
-    (operation,) = parse(document).definitions
-    assert isinstance(operation, OperationDefinitionNode)
     codes = {error["path"][0]: error["extensions"]["code"] for error in answer.get("errors", ())}
-    for node in operation.selection_set.selections:
+    for node in operation_of(document).selection_set.selections:
         assert isinstance(node, FieldNode)
         assert node.alias is not None
         name, view.is_close = node.alias.value, False
