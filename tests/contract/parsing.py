@@ -1,4 +1,4 @@
-"""Parses each document once: the same one is asked by every caller of a world, and parsing was most of the work of the oracle."""
+"""Parses each document once, whoever asks it."""
 
 from __future__ import annotations
 
