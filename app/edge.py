@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
 from app.admission import Admission
 from app.graphiql import graphiql_files, graphiql_page
@@ -16,6 +16,7 @@ from app.graphql import DEFAULT_LIMITS, Describe, EdgeLimits, GraphQLEndpoint, O
 from app.health import Health, Ready
 from app.lifecycle import Drain
 from app.origins import OriginGuard, with_cors
+from app.proxies import TrustedProxies
 from app.request_id import RequestIds
 from app.telemetry import Telemetry
 
@@ -32,6 +33,8 @@ def build_app(
     limits: EdgeLimits = DEFAULT_LIMITS,
     concurrent: int = CONCURRENT,
     cors_origins: Sequence[str] = (),
+    trusted_proxies: Sequence[str] = (),
+    base_path: str = "",
     describe: Describe = lambda session: {},
     graphiql: bool = True,
 ) -> Starlette:
@@ -48,19 +51,19 @@ def build_app(
     )
     health = Health(ready, drain or Drain())
     middleware = [Middleware(RequestIds), Middleware(OriginGuard, origins=cors_origins)]
+    if trusted_proxies:
+        middleware.insert(0, Middleware(TrustedProxies, networks=trusted_proxies))
     if cors_origins:
         middleware.append(Middleware(with_cors, origins=cors_origins))
-    return Starlette(
-        routes=[
-            Route("/graphql", endpoint),
-            WebSocketRoute("/graphql", endpoint),
-            Route("/healthz", health.healthz),
-            Route("/readyz", health.readyz),
-            Route("/metrics", telemetry.endpoint),
-            *([Route("/", _to_graphql), graphiql_files()] if graphiql else []),
-        ],
-        middleware=middleware,
-    )
+    routes: list[BaseRoute] = [
+        Route("/graphql", endpoint),
+        WebSocketRoute("/graphql", endpoint),
+        Route("/healthz", health.healthz),
+        Route("/readyz", health.readyz),
+        Route("/metrics", telemetry.endpoint),
+        *([Route("/", _to_graphql), graphiql_files()] if graphiql else []),
+    ]
+    return Starlette(routes=[Mount(base_path, routes=routes)] if base_path else routes, middleware=middleware)
 
 
 async def _to_graphql(request: Request) -> Response:

@@ -62,5 +62,7 @@ def application(
         telemetry=telemetry,
         limits=EdgeLimits(seconds=settings.request_timeout, body=settings.max_body),
         cors_origins=settings.cors_origins,
+        trusted_proxies=settings.trusted_proxies,
+        base_path=settings.base_path,
         describe=describe,
     )

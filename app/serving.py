@@ -161,7 +161,7 @@ def port_of(listener: socket.socket) -> int:
 def address_of(settings: Settings, listener: socket.socket) -> str:
     """The address for a browser on this machine."""
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
-    return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{port_of(listener)}"
+    return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{port_of(listener)}{settings.base_path}"
 
 
 @contextmanager

@@ -186,3 +186,11 @@ def test_an_issuer_of_signed_tokens_is_read_whole(load: Load) -> None:
 )
 def test_settings_of_signed_tokens_are_judged_together(mistakes: Mistakes, given: dict[str, str], named: list[str]) -> None:
     assert [line.partition(":")[0] for line in mistakes(**given)] == named
+
+
+def test_what_stands_before_the_server_is_named_properly(load: Load, mistakes: Mistakes) -> None:
+    settings = load({"CB_TRUSTED_PROXIES": "10.0.0.7, 2001:db8::/32", "CB_BASE_PATH": "/tools/kb"})
+    assert (settings.trusted_proxies, settings.base_path) == (("10.0.0.7", "2001:db8::/32"), "/tools/kb")
+    for path in ("kb", "/kb/", "/../kb", "//", "/k b", "/{kb}", "https://kb"):
+        assert [line.partition(":")[0] for line in mistakes(BASE_PATH=path)] == ["CB_BASE_PATH"]
+    assert "10.0.0.0/24" in mistakes(TRUSTED_PROXIES="proxy.example.org")[0]
