@@ -49,8 +49,9 @@ FIXED_LISTS = {
 FOR_EACH = {"PackItem": len(CHANNELS)}
 
 # Of what contradicts a fact: how many points it takes, and for how many objects what is below it counts. A fact is seldom in
-# conflict with more than a few, so a page of facts may be asked what contradicts them; not what contradicts that in turn.
-CONFLICTS = {"Fact.conflictsWith": (5, CONFLICTS_NAMED_MOST), "ContextPack.conflicts": (20, 20)}
+# conflict with more than a few, so a page of facts may be asked what contradicts them; not what contradicts that in turn, which
+# may be the square: what is below counts twice what one fact may be in conflict with.
+CONFLICTS = {"Fact.conflictsWith": (5, 2 * CONFLICTS_NAMED_MOST), "ContextPack.conflicts": (5, 10)}
 
 
 def points(

@@ -227,8 +227,8 @@ async def test_points_are_the_product_of_page_sizes(query: str, variables: dict[
             "{ contextPack(k: 3) { sections { items { provenance { label } } } budget { dropped { title } } } }",
             1 + 6 + 3 + 15 + 3,
         ),
-        ("{ contextPack(k: 8) { conflicts { conflictsWith { predicate } } } }", 1 + 160 + 800),
-        ("{ contextPack(k: 1) { conflicts { conflictsWith { conflictsWith { predicate } } } } }", 1 + 20 + 100 + 10_000),
+        ("{ contextPack(k: 8) { conflicts { conflictsWith { predicate } } } }", 1 + 40 + 400),
+        ("{ contextPack(k: 1) { conflicts { conflictsWith { conflictsWith { predicate } } } } }", 1 + 5 + 50 + 10_000),
         ('{ recall(question: "a") { neighbors { entity { fragments(first: 100) { nodes { ordinal } } } } } }', 82 + 4_000),
     ],
 )
