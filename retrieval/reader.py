@@ -44,12 +44,11 @@ class Rights:
         finally:
             self.store.observer.statement(name, perf_counter() - started)
 
-    async def hold_since(self, connection: Connection, epoch: int) -> bool:
+    async def hold_since(self, epoch: int) -> bool:
         """Whether the token holds and no right changed since an epoch; when not, `resolve_caller` says what holds now."""
         if self._identity.ends_at is not None and time() >= self._identity.ends_at:
             return False
-        (row,) = await self.run(connection, "rights_epoch", statement("rights_epoch"), self._identity.token_digest)
-        return bool(row["holds"]) and row["epoch"] == epoch
+        return await self.store.holding.epoch(self._identity.token_digest) == epoch
 
     async def resolve_caller(self, connection: Connection) -> Caller:
         """Who asks and what that caller may see, in one snapshot of this connection.

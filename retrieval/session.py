@@ -83,11 +83,8 @@ class Session:
             return await self.rights.resolve_caller(connection)
 
     async def rights_hold(self) -> bool:
-        """Whether the caller and all rights are still as they were when the request began; for streams, in a time of its own."""
-        epoch = (await self.caller).access.epoch
-        rights = Rights(self.store, self._identity, asyncio.get_running_loop().time() + self.store.tuning.statement_seconds)
-        async with self.store.database.reading(rights.seconds_left()) as connection:
-            return await rights.hold_since(connection, epoch)
+        """Whether the caller and all rights are still as they were when the request began; for streams."""
+        return await self.rights.hold_since((await self.caller).access.epoch)
 
     async def spaces(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The namespaces asked for; raises `NamespaceNotFound`, before anything else is read."""

@@ -12,6 +12,7 @@ import numpy as np
 from retrieval.calls import Calls
 from retrieval.database import Database
 from retrieval.errors import ProviderUnavailable
+from retrieval.holding import Holding
 from retrieval.migrations import Base
 from retrieval.model import Model
 from retrieval.ports import ChatModel, Embedder, Tokenizer
@@ -94,9 +95,12 @@ class Store:
     """Who judges the candidates of a rerank; None is echo mode, in which there is no rerank."""
     calls: Calls = field(init=False)
     """The room for calls to chat models, shared by all that make them."""
+    holding: Holding = field(init=False)
+    """Whether tokens and rights still hold, for streams."""
 
     def __post_init__(self) -> None:
         """Make the room as large as the numbers say."""
+        self.holding = Holding(self)
         self.calls = Calls(self.tuning.chat_calls, self.tuning.chat_calls_of_one)
 
     @property

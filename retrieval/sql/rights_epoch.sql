@@ -1,7 +1,8 @@
--- The rights epoch, and whether a token still holds: for streams, which look again before each event and mostly find nothing changed.
--- $1 digest of an opaque token (bytea, null without one)
+-- The rights epoch, and which tokens still hold: for streams, which look again before each event and mostly find nothing changed.
+-- $1 digests of opaque tokens (bytea[])
 select e.n as epoch,
-       $1::bytea is null or exists (
-           select from token t where t.digest = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-       ) as holds
+       array(
+           select t.digest from token t
+            where t.digest = any($1::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+       ) as holding
   from rights_epoch e
