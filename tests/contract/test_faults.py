@@ -196,6 +196,10 @@ DEEP_FAULTS = {
         "    while True:\n        async with info.context.again() as session:",
         "    session = info.context.again()\n    while True:\n        if True:", STREAM,
     ),
+    "an answer is told on whatever becomes of rights": (
+        "retrieval/answering/streaming.py", "if await run.session.rights_hold():", "if True:",
+        ("tests/stories/test_streaming.py::test_nothing_comes_after_rights_are_gone",),
+    ),
     "a stream goes on as the administrator": (
         "retrieval/session.py", "return Session(self.store, self._identity,",
         'return Session(self.store, type(self._identity)(is_local_administrator=True),', STREAM,

@@ -226,7 +226,7 @@ LOST: dict[str, tuple[Callable[[Desk, str], Awaitable[None]], dict[str, Any], st
 async def test_nothing_comes_after_rights_are_gone(desk: Desk, server: OpenAIServer, what: str) -> None:
     lose, given, code = LOST[what]
     token, after = await reader(desk), list[dict[str, Any]]()
-    server.faults = SLOWLY
+    desk.store.tuning, server.faults = tuned(answer_seconds=8.0), SLOWLY
     async with aclosing(over_events(desk, token, **given)) as events:
         await first_piece(events)
         await lose(desk, token)
