@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from resolvers.arguments import Info
 from resolvers.provenance import Step, origin_step
 from retrieval.keys import public_id
-from retrieval.records import Source
+from retrieval.records import PersonalDataFinding, Source
 
 
 def source_id(root: Source) -> str:
@@ -40,8 +38,8 @@ async def content(root: Source, info: Info) -> str | None:
     return await (await info.context.catalogue()).contents.one((root.entity.ns, root.entity.entity_id))
 
 
-def personal_data(root: Source) -> list[Any]:
-    """The findings, as objects with kind and count."""
+def personal_data(root: Source) -> list[PersonalDataFinding]:
+    """What was found, by kind."""
     return list(root.personal_data)
 
 

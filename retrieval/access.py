@@ -28,6 +28,11 @@ class Space:
         """True when everything in it may be read."""
         return not self.roles.isdisjoint(WHOLE)
 
+    @property
+    def shows_personal_data(self) -> bool:
+        """True when texts of it are read as they are stored."""
+        return "PERSONAL_DATA" in self.roles
+
 
 @dataclass(frozen=True, slots=True)
 class Access:

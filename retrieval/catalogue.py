@@ -10,7 +10,7 @@ from retrieval.facts import FactLoaders, fact_of
 from retrieval.keys import key_digest
 from retrieval.loader import Loader
 from retrieval.reader import Reader
-from retrieval.records import Entity, Fact, Fragment, Source
+from retrieval.records import Entity, Fact, Fragment, PersonalDataFinding, Source
 from retrieval.stage import Work
 
 Id = tuple[int, int]
@@ -145,5 +145,5 @@ def source_of(row: Record, names: Mapping[int, str]) -> Source:
         author=row["author"],
         fetched_at=row["fetched_at"],
         fragment_count=row["fragment_count"],
-        personal_data=tuple(row["personal_data"]),
+        personal_data=tuple(PersonalDataFinding(one["kind"], one["count"]) for one in row["personal_data"]),
     )

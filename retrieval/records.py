@@ -44,6 +44,14 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonalDataFinding:
+    """How many spans of a kind of personal data are in a source."""
+
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """The stored original of an entity that has text; the content itself is loaded apart."""
 
@@ -56,7 +64,7 @@ class Source:
     author: str | None
     fetched_at: datetime | None
     fragment_count: int
-    personal_data: tuple[dict[str, Any], ...]
+    personal_data: tuple[PersonalDataFinding, ...]
 
 
 EVIDENCE = {"INFERRED": 1, "OBSERVED": 2, "ASSERTED": 3}

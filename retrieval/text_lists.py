@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from retrieval.errors import DeadlineExceeded, ProviderUnavailable
 from retrieval.identifiers import find_identifiers
 from retrieval.model import Model, ModelChanged, QuestionVector
+from retrieval.personal.lookup import marks_asked, without_personal_data
+from retrieval.personal.masking import masked
 from retrieval.primitives.lexical import Words, words_of
 from retrieval.primitives.lexical import lexical as lexical_primitive
 from retrieval.primitives.text import both as text_primitive
@@ -49,7 +51,8 @@ class TextLists:
         self.text = text
         self.size = size
         self.filter = filter
-        self.identifiers = find_identifiers(text)
+        self.worded_text = without_personal_data(text)
+        self.identifiers = find_identifiers(self.worded_text)
         self.lost: Degradation | None = None
         """Why there is no vector of the model that the base turned out to hold."""
 
@@ -61,7 +64,8 @@ class TextLists:
     @stage
     async def words(self) -> Words:
         """The words and identifiers of the question."""
-        return await words_of(self.reader, self.text, self.identifiers)
+        shown = [space.ns for space in self.reader.spaces if space.shows_personal_data]
+        return await words_of(self.reader, self.worded_text, self.identifiers, marks_asked(shown, self.text))
 
     async def by_meaning(self, rank: Callable[[QuestionVector | Degradation], Awaitable[T]]) -> T:
         """Rank with the vector of the question, and with one of another model when the base turns out to hold that model now."""
@@ -75,7 +79,7 @@ class TextLists:
 
     async def _embedded(self, model: Model | None = None) -> QuestionVector | Degradation:
         try:
-            return await self.session.question_vector(self.text, model)
+            return await self.session.question_vector(masked(self.text), model)
         except (ProviderUnavailable, DeadlineExceeded) as error:
             self.session.store.observer.degraded("embedding", error.code)
             return Degradation("embedding", error.code, error.message)

@@ -17,6 +17,7 @@ from app.cli.evaluation import eval_command
 from app.cli.facts import facts
 from app.cli.grant import grant
 from app.cli.ingest import ingest_command
+from app.cli.mask import mask_command
 from app.cli.migrate import migrate_command
 from app.cli.namespace import namespace
 from app.cli.pack import pack_command
@@ -39,8 +40,8 @@ cli = click.RichGroup(
 )
 for one in (
     demo_command, serve_command, ask_command, pack_command, typed_command, trace, ingest_command, facts, delete_command,
-    namespace, domain, principal, grant, token, migrate_command, worker_command, reembed_command, eval_command, bench_command,
-    schema_command, doctor_command,
+    namespace, domain, principal, grant, token, migrate_command, worker_command, reembed_command, mask_command, eval_command,
+    bench_command, schema_command, doctor_command,
 ):  # fmt: skip
     cli.add_command(one)
 

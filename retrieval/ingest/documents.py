@@ -15,6 +15,7 @@ from retrieval.ingest.markdown import read_markdown
 from retrieval.ingest.source_input import check_content, check_meta
 from retrieval.ingest.splitting import Piece, Section, split
 from retrieval.keys import check_key
+from retrieval.personal.masking import masked
 from retrieval.text import blank, clean, fold
 from retrieval.tuning import TITLE_CHARACTERS, Tuning
 
@@ -66,7 +67,7 @@ def read_document(
     reading = _read(kind, indexed)
     heading = reading.first_heading
     chosen = next((line for line in map(one_line, (title, reading.title, heading)) if line), _stem(key))
-    named = find_identifiers(f"{chosen}\n{key.rpartition('/')[2]}")
+    named = find_identifiers(masked(f"{chosen}\n{key.rpartition('/')[2]}"))
     pieces = split(_without_title(reading.sections, chosen), named)
     if not pieces and heading:
         pieces = split([Section((), heading)], named)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from semantic_text_splitter import MarkdownSplitter
 
 from retrieval.identifiers import find_identifiers
+from retrieval.personal.masking import masked
 from retrieval.text import blank
 from retrieval.tuning import (
     DENSE_PIECE_CHARACTERS,
@@ -57,7 +58,7 @@ def split(sections: Iterable[Section], document_identifiers: tuple[str, ...] = (
 
 
 def _identifiers(path: str, text: str, more: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*more, *find_identifiers(f"{path}\n{text}"))))
+    return tuple(dict.fromkeys((*more, *find_identifiers(masked(f"{path}\n{text}")))))
 
 
 def _with_text(sections: list[Section]) -> Iterator[Section]:

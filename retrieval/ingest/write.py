@@ -16,6 +16,7 @@ from retrieval.errors import ContextQLError
 from retrieval.ingest.documents import Document, read_document
 from retrieval.ingest.edges import refresh_edges, refresh_edges_around
 from retrieval.ingest.fragments import replace_text
+from retrieval.ingest.indexing import findings_of
 from retrieval.ingest.rights_of_source import Stored, apply_rights, rights_hold
 from retrieval.ingest.source_input import SourceInput, checked, digest_of_source
 from retrieval.ingest.sql import statement
@@ -138,9 +139,11 @@ async def put_entity(
     if source.attributes is not None:
         await connection.execute(statement("add_version"), ns, entity_id, json_text(source.attributes))
     provenance = (None,) * 4 if origin is None else (origin.connector, origin.uri, origin.author, origin.fetched_at)
+    findings = findings_of(document.text, (piece.text for piece in document.pieces))
     await connection.execute(
-        statement("put_source"), ns, entity_id, digest, document.text, sha256(document.text), document.media_type, *provenance
-    )
+        statement("put_source"), ns, entity_id, digest, document.text, sha256(document.text), document.media_type, *provenance,
+        json_text(findings),
+    )  # fmt: skip
 
 
 def sha256(text: str) -> bytes:

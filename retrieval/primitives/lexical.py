@@ -42,11 +42,13 @@ class Words:
     words: tuple[Word, ...]
     mean_words: float
     identifiers: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+    """Of personal data, in the namespaces where the caller holds the right to them."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to look for."""
-        return not self.words and not self.identifiers
+        return not self.words and not self.identifiers and not self.marks
 
     @property
     def script_shares(self) -> list[float]:
@@ -65,7 +67,7 @@ class Words:
         return tuple(taken)
 
 
-async def words_of(reader: Reader, question: str, identifiers: tuple[str, ...]) -> Words:
+async def words_of(reader: Reader, question: str, identifiers: tuple[str, ...], marks: tuple[str, ...] = ()) -> Words:
     """The words of a question as the base knows them, with statistics summed over the namespaces asked."""
     tuning = reader.store.tuning
     rows = await reader.rows("words", lexical_text(question))
@@ -73,7 +75,7 @@ async def words_of(reader: Reader, question: str, identifiers: tuple[str, ...]) 
     words.sort(key=lambda word: (word.fragments, word.lexeme))
     corpus, corpus_words = (rows[0]["corpus"], rows[0]["corpus_words"]) if rows else (0, 0)
     mean = corpus_words / corpus if corpus and corpus_words else 100.0
-    return Words(tuple(words[: tuning.most_words]), mean, identifiers)
+    return Words(tuple(words[: tuning.most_words]), mean, identifiers, marks)
 
 
 def weigh(row: Record) -> Word:
@@ -118,7 +120,7 @@ def values(reader: Reader, question: Words, chosen: Sequence[Word], pool: int, f
         question.mean_words,
         tuning.bm25_k1,
         tuning.bm25_b,
-        list(question.identifiers),
+        [*question.identifiers, *question.marks],
         [f"%{escape(identifier)}%" for identifier in partial_identifiers(tuning, question.identifiers)],
         pool,
         *filter_values(filter),

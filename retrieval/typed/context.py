@@ -14,6 +14,7 @@ from retrieval.domain.rules import BUILT_IN, Domain
 from retrieval.domain.stored import domain_of_bodies
 from retrieval.errors import BadInput, DeadlineExceeded, ProviderUnavailable
 from retrieval.model import ModelChanged, QuestionVector
+from retrieval.personal.masking import masked
 from retrieval.primitives.vector import vector
 from retrieval.question import FragmentFilter
 from retrieval.ranking import Ranking
@@ -206,7 +207,7 @@ class TypedContext:
     async def _near(self, anchor: Anchor) -> list[ResolvedAnchor] | str:
         """The entity of the type whose text is nearest in meaning, or why there is none."""
         try:
-            ranking = await self._ranked(anchor, await self.session.question_vector(anchor.value))
+            ranking = await self._ranked(anchor, await self.session.question_vector(masked(anchor.value)))
         except (ProviderUnavailable, DeadlineExceeded) as error:
             return f"Meaning could not be asked: {error.message}"
         if not ranking.hits:
@@ -221,4 +222,4 @@ class TypedContext:
             return await vector(reader, asked, 1, chosen)
         except ModelChanged as changed:  # between the first statement of the request and this one
             model = changed.current or await reader.current_model()
-            return await vector(reader, await self.session.question_vector(anchor.value, model), 1, chosen)
+            return await vector(reader, await self.session.question_vector(masked(anchor.value), model), 1, chosen)
