@@ -98,6 +98,11 @@ class Settings(ProxySettings, IdentitySettings):
     llm_model: str | None = Field(
         default=None, min_length=1, max_length=200, description="The chat model, with `openai`, which needs it."
     )
+    llm_personal_data: bool = Field(
+        default=False,
+        description="Whether the chat provider reads the personal data that the caller may read; otherwise they are masked in "
+        "what it is sent, answers and reranks alike.",
+    )
     rerank_enabled: bool = Field(default=False, description="Whether a search that does not say is reranked by a chat model.")
     rerank_pool: int = Field(
         default=24,
@@ -209,6 +214,10 @@ class Settings(ProxySettings, IdentitySettings):
         description="Log lines for people (`console`) or for machines (`json`); `auto`: for people on a terminal only.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")
+    opentelemetry: bool = Field(
+        default=False,
+        description="Send spans of operations to an OpenTelemetry collector; `OTEL_*` says where. Needs `contextql[otel]`.",
+    )
 
     @property
     def direct_url(self) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import orjson
 from graphql import GraphQLError
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -36,7 +36,7 @@ from app.responses import encode, error_response
 from app.telemetry import OperationRecord, Telemetry
 from retrieval.errors import Forbidden, Unauthenticated
 from schema.errors import DEADLINE_MESSAGE, code_of, coded, present_exception, presented
-from schema.limits import RequestLimits, kind_of, operation_note
+from schema.limits import RequestLimits, kind_of
 
 OpenSession = Callable[[Credentials], AbstractAsyncContextManager[Any]]
 Schema = BaseSchema
@@ -114,7 +114,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         if self._page is not None and request.method in ("GET", "HEAD") and wants_page(request.headers.get("accept")):
             await self._page()(scope, receive, send)
             return
-        record = OperationRecord(request_id_of(scope), "http")
+        record = OperationRecord(request_id_of(scope), "http", carrier=carrier_of(request))
         response = await self._answer(request, record)
         if not isinstance(response, EventStream):  # which has only begun
             self.telemetry.finish(record, response.status_code if response else 499)
@@ -150,7 +150,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
                 operation = await read_operation(request, self.limits.body)
                 if self._in_events(request.method, operation, wish):
                     return EventStream(self, request, operation, record)
-                operation_note.set(record.note)
+                record.begin()
                 result = await while_connected(request, self._run(request, operation, record), record)
         except TimeoutError:
             result = _request_error(coded(DEADLINE_MESSAGE, "DEADLINE_EXCEEDED"))
@@ -200,7 +200,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
                         allowed_operation_types=allowed,
                     )
                 finally:
-                    record.details = self.describe(session)
+                    self.tell_of(session, record)
         except InvalidOperationTypeError as error:
             raise _not_by_http(error, request.method) from None
         except (CannotGetOperationTypeError, MissingQueryError):
@@ -228,6 +228,11 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         status = _request_status(errors, media_type) if is_request_error else 200
         headers = {"Cache-Control": "no-store", **EXTRA_HEADERS.get(status, {})}
         return Response(body, status, headers, f"{media_type}; charset=utf-8")
+
+    def tell_of(self, session: Any, record: OperationRecord) -> None:
+        """Put into a record what its session was asked by whom, and did."""
+        record.details = self.describe(session)
+        self.telemetry.stages_of(record, session)
 
     async def _serve_socket(self, socket: WebSocket) -> None:
         if self._sockets >= self.limits.sockets:
@@ -274,6 +279,11 @@ class GraphQLEndpoint(GraphQL[Any, None]):
     def encode_json(self, data: object) -> str:
         """Write one socket message; graphql-transport-ws speaks text frames."""
         return encode(data).decode()
+
+
+def carrier_of(connection: HTTPConnection) -> dict[str, str]:
+    """The headers by which a client says which of its spans a request belongs to."""
+    return {name: value for name in ("traceparent", "tracestate") if (value := connection.headers.get(name)) is not None}
 
 
 def _not_by_http(error: InvalidOperationTypeError, method: str) -> Refused:

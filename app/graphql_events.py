@@ -20,7 +20,6 @@ from app.operation_body import ClientGone, Operation
 from app.responses import encode
 from app.telemetry import OperationRecord
 from schema.errors import code_of, coded, present_exception, presented
-from schema.limits import operation_note
 
 if TYPE_CHECKING:
     from app.graphql import GraphQLEndpoint
@@ -87,7 +86,7 @@ class EventStream(Response):
                     slot.leave()
 
             record.note.known = known
-            operation_note.set(record.note)
+            record.begin()
             async with endpoint.open_session(credentials_of(self._request, record.request_id)) as session:
                 try:
                     await self._begin(send)
@@ -101,7 +100,7 @@ class EventStream(Response):
                         async for result in results:
                             await self._next(send, result)
                 finally:
-                    record.details = endpoint.describe(session)
+                    endpoint.tell_of(session, record)
 
     async def _begin(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})

@@ -23,7 +23,7 @@ from app.operation_body import Refused, operation_of
 from app.request_id import request_id_of
 from app.telemetry import OperationRecord
 from schema.errors import code_of, coded, present_exception, presented
-from schema.limits import is_mutation, operation_note
+from schema.limits import is_mutation
 
 if TYPE_CHECKING:
     from app.graphql import GraphQLEndpoint
@@ -125,12 +125,12 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
                     slot.leave()
 
             record.note.known = known
-            operation_note.set(record.note)
+            record.begin()
             async with self._endpoint.open_session(credentials) as session:
                 try:
                     await self._send_results(operation, record, session)
                 finally:
-                    record.details = self._endpoint.describe(session)
+                    self._endpoint.tell_of(session, record)
         await operation.send_operation_message({"id": operation.id, "type": "complete"})
 
     async def _send_results(self, operation: Operation[Any, None], record: OperationRecord, session: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -14,6 +15,7 @@ from app.identification import make_signed_tokens
 from app.lifecycle import Drain
 from app.opening import open_store
 from app.sessions import Sessions, SignedTokens, describe
+from app.spans import make_spans
 from app.telemetry import Telemetry
 from app.watching import Watching
 from app.working import background_work
@@ -31,8 +33,11 @@ async def running_app(
     settings: Settings, drain: Drain, prepare: Callable[[Store], Awaitable[None]] = nothing
 ) -> AsyncIterator[Starlette]:
     """The whole application over an open store that `prepare` has seen first; its background work stops with it."""
-    telemetry = Telemetry()
+    spans = make_spans(settings)
+    telemetry = Telemetry(spans)
     async with AsyncExitStack() as stack:
+        if spans is not None:
+            stack.push_async_callback(asyncio.to_thread, spans.close)
         store = await stack.enter_async_context(open_store(settings, Watching(telemetry)))
         await prepare(store)
         await stack.enter_async_context(background_work(store))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -16,12 +17,24 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
-from schema.limits import OperationNote
+from schema.limits import OperationNote, operation_note
 
 KINDS = frozenset({"query", "mutation", "subscription"})
 LONGEST_NAME = 100
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _access = structlog.stdlib.get_logger("contextql.access")
+
+
+MOST_PARTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stage, statement or provider call of an operation: when it started (seconds of `perf_counter`), how long it took."""
+
+    name: str
+    started: float
+    seconds: float
 
 
 @dataclass
@@ -34,12 +47,38 @@ class OperationRecord:
     started: float = field(default_factory=time.perf_counter)
     codes: list[str] = field(default_factory=list)
     details: Mapping[str, Any] = field(default_factory=dict)
+    carrier: Mapping[str, str] = field(default_factory=dict)
+    """The headers that say which span of the client this belongs to."""
+    parts: list[Part] = field(default_factory=list)
+    """What it was made of, up to `MOST_PARTS`; empty unless somebody takes spans."""
+
+    def begin(self) -> None:
+        """Be the operation that what follows in this task belongs to."""
+        operation_note.set(self.note)
+        operation_record.set(self)
+
+    def add(self, part: Part) -> None:
+        """Remember a part; a stream that goes on for long keeps its first."""
+        if len(self.parts) < MOST_PARTS:
+            self.parts.append(part)
+
+
+operation_record: ContextVar[OperationRecord | None] = ContextVar("the operation that runs", default=None)
+
+
+class Spans(Protocol):
+    """What is told of each operation that ended."""
+
+    def operation(self, record: OperationRecord, status: int | None) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Telemetry:
     """The metrics of one process; `stage` and `watch` are for the parts below the edge."""
 
-    def __init__(self) -> None:
+    def __init__(self, spans: Spans | None = None) -> None:
+        self.spans = spans
         self.registry = CollectorRegistry()
         self._operations = Counter(
             "contextql_operations", "GraphQL operations by type and outcome", ["type", "code"], registry=self.registry
@@ -61,6 +100,15 @@ class Telemetry:
     def stage(self, name: str, seconds: float) -> None:
         """Record how long a stage took; `name` is one of the closed set of stage names."""
         self._stages.add(name, seconds)
+        if self.spans is not None and (record := operation_record.get()) is not None:
+            record.add(Part(name, time.perf_counter() - seconds, seconds))
+
+    def stages_of(self, record: OperationRecord, session: Any) -> None:
+        """Remember the stages of a session that has ended, where somebody takes spans."""
+        if self.spans is not None and (work := getattr(session, "work", None)) is not None:
+            for stage in work.records:
+                if stage.seconds is not None:
+                    record.add(Part(f"stage:{stage.name}", stage.started, stage.seconds))
 
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
         """Add a gauge that is read when the metrics are, such as the connections in use of a pool."""
@@ -84,6 +132,8 @@ class Telemetry:
             points=record.note.points,
             **record.details,
         )
+        if self.spans is not None:
+            self.spans.operation(record, status)
 
     async def endpoint(self, request: Request) -> Response:
         """Answer /metrics."""

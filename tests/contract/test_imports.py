@@ -17,8 +17,10 @@ APART = {
     "app/bench/at_size/rival.py",
     "app/bench/rivals/workers/hindsight_server.py",
     "app/bench/rivals/workers/langchain_hybrid.py",
+    "app/otel.py",
 }
-"""Programs of the benchmark that run in processes of their own, with the packages that they compare with."""
+"""Programs of the benchmark that run in processes of their own, with the packages that they compare with, and what is imported
+only where an extra is installed and asked for."""
 
 
 def test_who_imports_whom_holds() -> None:
