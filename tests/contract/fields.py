@@ -361,10 +361,10 @@ ELSEWHERE = {
     **{f"DomainPackPayload.{name}": "what the caller sent" for name in ("name", "version", "changed")},
     "NamespacePayload.namespace": "for administrators",
     "Subscription.ingestion": "test_hidden.py",
-    **{
-        name: "tests/stories/test_streaming.py, which holds them against a search"
-        for name in ("Subscription.answer", "AnswerFound.hits", "AnswerFound.sources", "AnswerDelta.text", "AnswerDone.answer")
-    },
+    **dict.fromkeys(
+        ("Subscription.answer", "AnswerFound.hits", "AnswerFound.sources", "AnswerDelta.text", "AnswerDone.answer"),
+        "test_streaming.py, which holds them against a search",
+    ),
     **{f"IngestionProgress.{name}": "test_hidden.py" for name in ("namespace", "fragments", "pendingEmbeddings")},
 }  # fmt: skip
 """Fields that are reached by writing and following, each with where it is held against the rule."""
