@@ -47,6 +47,7 @@ async def answer_events(run: Search) -> AsyncGenerator[Event]:
     What is written while nobody takes it becomes one piece, so a slow reader holds neither the model nor more than one answer.
     """
     hits, sources = await both(run.hits, run.sources)
+    await check_open(run)  # a rerank may have taken its time
     yield Found(hits, sources)
     waiting: list[str] = []
     heard = asyncio.Event()

@@ -22,8 +22,8 @@ from tests.fixtures.openai_server import Faults, OpenAIServer, says
 from tests.fixtures.world import tuned
 from tests.fixtures.writing import ADMIN, DOCS
 
-FOLLOW = f"""subscription($question: String!, $namespaces: [String!], $k: Int! = 8) {{
-    answer(question: $question, namespaces: $namespaces, k: $k) {{ __typename
+FOLLOW = f"""subscription($question: String!, $namespaces: [String!], $k: Int! = 8, $rerank: Boolean) {{
+    answer(question: $question, namespaces: $namespaces, k: $k, rerank: $rerank) {{ __typename
         ... on AnswerFound {{ hits {{ fragment {{ id text }} card {{ key }} }} sources {{ key }} }}
         ... on AnswerDelta {{ text }}
         ... on AnswerDone {{ answer {{ {ANSWER} }} }} }} }}"""
@@ -236,6 +236,20 @@ async def test_nothing_comes_after_rights_are_gone(desk: Desk, server: OpenAISer
     assert len(before) <= 1
     assert [error["extensions"]["code"] for error in last["errors"]] == [code]
     await until(lambda: server.calls[0].progress.left)
+    await no_calls(desk)
+
+
+async def test_what_is_found_is_not_told_when_rights_are_gone_by_then(desk: Desk, server: OpenAIServer) -> None:
+    token = await reader(desk)
+    desk.store.rerank_chat, server.faults = desk.store.chat, Faults(hang=True)
+    async with aclosing(over_events(desk, token, namespaces=[DOCS], rerank=True)) as events:
+        asking = asyncio.ensure_future(anext(events))
+        await until(lambda: len(server.calls) == 1)
+        await close_namespace(desk, token)
+        server.faults = Faults(html=True)
+        told = await asking
+    assert [error["extensions"]["code"] for error in told["errors"]] == ["NAMESPACE_NOT_FOUND"]
+    assert len(server.calls) == 1
     await no_calls(desk)
 
 
