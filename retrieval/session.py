@@ -33,6 +33,9 @@ from retrieval.tracing.tracing import Tracings
 from retrieval.typed.context import TypedContext
 from retrieval.typed.question import TypedQuestion, spaces_of
 
+GRACE_SECONDS = 1.0
+"""What an embedding may take past its time: the provider ends it itself, and counts it; cancelled it would count for nothing."""
+
 
 class Session:
     """Everything of one request; `close` stops what still runs."""
@@ -200,7 +203,7 @@ class Session:
 
     async def _embed_with(self, embedder: Embedder, texts: list[str]) -> Vectors:
         started = perf_counter()
-        limit = min(self.store.tuning.embedding_seconds, self.rights.seconds_left())
+        limit = min(self.store.tuning.embedding_seconds + GRACE_SECONDS, self.rights.seconds_left())
         try:
             vectors = await asyncio.wait_for(embedder.embed_questions(texts), limit)
         except TimeoutError:

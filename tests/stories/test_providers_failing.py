@@ -135,6 +135,18 @@ async def test_a_provider_that_hangs_costs_its_time_and_holds_nobody_else(desk: 
     assert time.monotonic() - started < 4
 
 
+async def test_a_provider_that_hangs_is_left_alone_after_five_questions(desk: Desk, server: OpenAIServer) -> None:
+    await fill(desk, 12)
+    server.faults = Faults(hang=True)
+    await asyncio.gather(*(desk.ask(SEARCH.replace("слово7", f"слово{number}")) for number in range(5)))
+    asked = len(server.calls)
+    answer = await desk.ask(SEARCH)
+    assert answer["search"]["degraded"][0]["code"] == "PROVIDER_UNAVAILABLE"
+    assert "5 times in a row" in answer["search"]["degraded"][0]["message"]
+    assert len(answer["search"]["hits"]) == 8
+    assert len(server.calls) == asked == 5
+
+
 async def test_a_rate_limit_repeats_only_what_failed(desk: Desk, server: OpenAIServer) -> None:
     await desk.fill({"long.md": "\n\n".join(f"# Раздел {number}\n\nслово{number} пропуск" for number in range(300))})
     server.faults = Faults(status=429, headers={"retry-after-ms": "30"}, every=3)
