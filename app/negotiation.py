@@ -66,6 +66,7 @@ def _range(part: str) -> _Range:
     name, *parameters = (piece.strip().lower() for piece in part.split(";"))
     quality = next((value[2:] for value in parameters if value.startswith("q=")), "1")
     try:
-        return _Range(name, float(quality))
+        weight = float(quality)
     except ValueError:
-        return _Range(name, 0.0)
+        weight = 0.0
+    return _Range(name, weight if 0.0 <= weight <= 1.0 else 0.0)

@@ -49,6 +49,8 @@ def test_only_who_names_html_gets_the_page(accept: str | None, page: bool) -> No
         (None, EventsWish.NONE),
         ("*/*", EventsWish.NONE),
         (f"{EVENTS};q=0, */*", EventsWish.NONE),
+        (f"{EVENTS};q=nan, {JSON}", EventsWish.NONE),
+        (f"{EVENTS};q=inf, {JSON}", EventsWish.NONE),
         (EVENTS, EventsWish.PREFERRED),
         (f"{EVENTS}, */*", EventsWish.PREFERRED),
         (f"{JSON};q=0.9, {EVENTS}", EventsWish.PREFERRED),
