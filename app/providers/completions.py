@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +24,7 @@ def reply_of(body: bytes) -> Reply:
     if not isinstance(message, dict):
         raise Failed(f"{UNUSABLE}: no message.")
     finish = _finish(choice, message)
-    text = _text(message)
+    text = _text(message).encode("utf-8", "replace").decode()
     if finish is None:
         raise Failed(f"{UNUSABLE}: it has no end.")
     if not text.strip() and finish is Finish.STOP:
@@ -80,10 +82,7 @@ class StreamedReply:
 
 def _choice(data: bytes, *, may_be_none: bool = False) -> dict[str, Any]:
     """The first choice; events that only count tokens have none."""
-    try:
-        body = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise Failed(f"{UNUSABLE}: it is no JSON.") from error
+    body = _json(data)
     if not isinstance(body, dict) or body.get("error"):
         raise Failed(f"{UNUSABLE}: an error in place of a completion.")
     choices = body.get("choices")
@@ -92,6 +91,17 @@ def _choice(data: bytes, *, may_be_none: bool = False) -> dict[str, Any]:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise Failed(f"{UNUSABLE}: no completion.")
     return choices[0]
+
+
+def _json(data: bytes) -> Any:
+    """What the bytes hold; a half of a character is none for orjson, and comes from servers that cut texts by UTF-16 units."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        if b"\\ud" in data.lower():
+            with contextlib.suppress(ValueError, RecursionError):
+                return json.loads(data)
+        raise Failed(f"{UNUSABLE}: it is no JSON.") from error
 
 
 def _text(message: dict[str, Any]) -> str:

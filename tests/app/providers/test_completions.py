@@ -57,6 +57,14 @@ def test_what_is_no_reply_is_refused(given: bytes) -> None:
         reply_of(given)
 
 
+def test_a_character_that_comes_in_halves_is_no_broken_reply() -> None:
+    text, finish = read(event({"content": "\ud83e"}), event({"content": "\udd93 да"}), event({}, "stop"))
+    assert (text.encode("utf-16-le", "surrogatepass").decode("utf-16-le"), finish) == ("🦓 да", Finish.STOP)
+    assert reply_of(body({"content": "\ud83e да"})) == Reply("? да", Finish.STOP)
+    with pytest.raises(ProviderUnavailable, match="no JSON"):
+        reply_of(b"\\ud83e" + b"[" * 100_000)
+
+
 def test_a_stream_may_come_in_any_parts() -> None:
     sent = b": note\r\n\r\n" + event({"role": "assistant", "content": ""}) + event({"content": "да, "}).replace(b"\n", b"\r\n")
     sent += b'data:{"choices": []}\n\n' + event({"content": "🙂"}) + event({}, "stop") + b"data: [DONE]\n\n"
