@@ -31,7 +31,7 @@ from tests.fixtures.random_world import FULL, SMALL, Principal, World, random_wo
 from tests.fixtures.world import api, codes, execute, opened, post, served, store_world, tuned
 
 SEEDS, MANY_SEEDS = range(5), range(1_000, 1_200)
-SHARE, LARGE_SHARE = 800, 4_000
+SHARE, LARGE_SHARE = 810, 4_000
 """Comparisons of one world in the default run and in `make test-all`; histories do the rest (`test_histories.py`)."""
 
 
@@ -188,7 +188,8 @@ async def test_no_forbidden_text_leaves_by_a_socket(bases: Bases) -> None:
                     frames = await told(socket, document)
                     assert leaks(view, document, " ".join(frames)) == []
                     answer = json.loads(frames[0])["payload"]
-                    checks.compare(view, document, {"data": answer.get("data")} | answer)
+                    if "LIMIT_EXCEEDED" not in codes(answer):  # a server takes fewer points than the oracle's own schema
+                        checks.compare(view, document, {"data": answer.get("data")} | answer)
                 for space in world.namespaces:
                     document = f"subscription {{ ingestion(namespace: {text(space.name)}) {{ fragments }} }}"
                     frame = (await told(socket, document, until="next"))[0]
