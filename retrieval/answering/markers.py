@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from retrieval.tuning import CITATIONS_MOST, HELD_CHARACTERS
 
-_NUMBERS = re.compile(r"[0-9]+")
-_MARKER = re.compile(r"\[ *[0-9]+(?: *[,;] *[0-9]+)* *")
-_INSIDE = frozenset("0123456789,; ")
-_OPEN_TAIL = re.compile(r"\[[0-9,; ]*[0-9][0-9,; ]*\Z")
+_ITEM = re.compile(r"([0-9]+)(?: *[-–] *([0-9]+))?")
+_MARKER = re.compile(rf"\[ *{_ITEM.pattern}(?: *[,;] *{_ITEM.pattern})* *")
+_INSIDE = frozenset("0123456789,;-– ")
+_OPEN_TAIL = re.compile(r"\[[0-9,;\-– ]*[0-9][0-9,;\-– ]*\Z")
 _SPECIAL = re.compile("[\\[\\]`~\ud800-\udfff]")
 _FENCE = 3
 
@@ -32,8 +32,8 @@ class Mark:
 class MarkedText:
     """Text in, final text out, the same however the text is cut into pieces; `marks` and `removed` say what became of citations.
 
-    A citation is `[1]` or `[1, 2]`, which comes out as `[1][2]`; numbers run from 1 to `known`. One that points to nothing is
-    left out with the space before it. What stands in code is left alone: between backticks on one line, or in a fence.
+    A citation is `[1]`, or `[1, 2]` or `[1-2]`, which come out as `[1][2]`; numbers run from 1 to `known`. One that points to
+    nothing is left out with the space before it. What stands in code is left alone: between backticks on one line, or in a fence.
     """
 
     def __init__(self, known: int) -> None:
@@ -118,11 +118,11 @@ class MarkedText:
     def _close(self) -> None:
         """The innermost citation has ended: keep what it points to, or go on as if it had not been there."""
         found = self._open.pop()
-        if _MARKER.fullmatch(found) is None:
+        numbers = [] if _MARKER.fullmatch(found) is None else numbers_of(found, self._known)
+        if not numbers:
             self._open.append(found + "]")
             self._let_go()
             return
-        numbers = [int(number) for number in _NUMBERS.findall(found)]
         kept = [number for number in numbers if 1 <= number <= self._known][: CITATIONS_MOST - len(self.marks)]
         self.removed += len(numbers) - len(kept)
         if kept:
@@ -144,6 +144,18 @@ class MarkedText:
         self._ready.append(text)
         self._units += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
         self._recent = (self._recent + text)[-HELD_CHARACTERS:]
+
+
+def numbers_of(marker: str, known: int) -> list[int]:
+    """What a citation names, of what a range has beyond those known its end alone; empty where a range is none, as in `[0-9]`."""
+    numbers: list[int] = []
+    for first, last in ((int(first), int(last or first)) for first, last in _ITEM.findall(marker)):
+        if first > last or (first == 0 and last > 0):
+            return []
+        numbers += range(first, min(last, known) + 1)
+        if last > known:
+            numbers.append(last)
+    return numbers
 
 
 class _Code:

@@ -34,6 +34,8 @@ WORDS = st.lists(
             "[1]",
             "[9]",
             "[2, 9]",
+            "[1-2]",
+            "-",
             " " * 70,
             "\\",
         ]
@@ -74,7 +76,7 @@ def test_no_citation_is_left_that_was_not_checked(text: str) -> None:
     whole, marked = read(text)
     found = [
         (one.start(), one.end())
-        for one in re.finditer(r"\[ *[0-9]+(?: *[,;] *[0-9]+)* *\]", whole)
+        for one in re.finditer(r"\[ *[0-9]+(?: *[,;] *[0-9]+)* *\]|\[[1-9]-9\]", whole)
         if len(one[0]) <= HELD_CHARACTERS
     ]
     letters = [len(cut(whole, 0, mark.start)) for mark in marked.marks]
@@ -95,6 +97,9 @@ CASES = {
     "spaces inside": ("a [ 1 ,2 ]", "a [1][2]", [(2, 5), (5, 8)], 0),
     "one that points nowhere goes with its space": ("So [9]. And [0] so[4]!", "So. And so!", [], 3),
     "of several only those that point nowhere go": ("a [1, 9]", "a [1]", [(2, 5)], 1),
+    "a range is each of its numbers": ("a [1-2] b [1, 2 – 3]", "a [1][2] b [1][2][3]", [(2, 5), (5, 8), (11, 14), (14, 17), (17, 20)], 0),
+    "a range that ends nowhere": ("a [2-99999999] b [7–9].", "a [2][3] b.", [(2, 5), (5, 8)], 2),
+    "no range": ("[0-9] [3-1] [2026-11-30] [-1] [1-]", "[0-9] [3-1] [2026-11-30] [-1] [1-]", [], 0),
     "repeated ones are kept": ("a [1] b [1]", "a [1] b [1]", [(2, 5), (8, 11)], 0),
     "nested": ("[[1]]", "[[1]]", [(1, 4)], 0),
     "nested without an aim": ("a [[9]] b", "a [] b", [], 1),
