@@ -97,7 +97,7 @@ CASES = {
     "spaces inside": ("a [ 1 ,2 ]", "a [1][2]", [(2, 5), (5, 8)], 0),
     "one that points nowhere goes with its space": ("So [9]. And [0] so[4]!", "So. And so!", [], 3),
     "of several only those that point nowhere go": ("a [1, 9]", "a [1]", [(2, 5)], 1),
-    "a range is each of its numbers": ("a [1-2] b [1, 2 – 3]", "a [1][2] b [1][2][3]", [(2, 5), (5, 8), (11, 14), (14, 17), (17, 20)], 0),
+    "a range is each of its numbers": ("a [1-2] [1, 2 – 3]", "a [1][2] [1][2][3]", [(n, n + 3) for n in (2, 5, 9, 12, 15)], 0),
     "a range that ends nowhere": ("a [2-99999999] b [7–9].", "a [2][3] b.", [(2, 5), (5, 8)], 2),
     "no range": ("[0-9] [3-1] [2026-11-30] [-1] [1-]", "[0-9] [3-1] [2026-11-30] [-1] [1-]", [], 0),
     "repeated ones are kept": ("a [1] b [1]", "a [1] b [1]", [(2, 5), (8, 11)], 0),
