@@ -12,7 +12,7 @@ from tests.fixtures.bases import Bases
 from tests.fixtures.random_world import random_world
 from tests.fixtures.world import opened, store_world
 
-SEEDS, STEPS, SHARE = range(200, 220), 30, 300
+SEEDS, STEPS, SHARE = range(200, 216), 30, 375
 MANY_SEEDS, MANY_STEPS, LARGE_SHARE = range(2_000, 2_500), 60, 500
 
 
