@@ -203,7 +203,8 @@ class Session:
 
     async def _embed_with(self, embedder: Embedder, texts: list[str]) -> Vectors:
         started = perf_counter()
-        limit = min(self.store.tuning.embedding_seconds + GRACE_SECONDS, self.rights.seconds_left())
+        left = self.deadline - asyncio.get_running_loop().time()
+        limit = max(0.0, min(self.store.tuning.embedding_seconds + GRACE_SECONDS, left))
         try:
             vectors = await asyncio.wait_for(embedder.embed_questions(texts), limit)
         except TimeoutError:

@@ -37,7 +37,7 @@ async def desk(base_url: str, server: OpenAIServer) -> AsyncIterator[Desk]:
     """A desk whose provider is the stand-in, with batches of ten."""
     server.reset()
     embedder = OpenAIEmbedder(model=MODEL, dimensions=8, base_url=server.url, timeout=1.0, batch_size=10)
-    async with desk_at(base_url, embedder, tuning=tuned(embedding_seconds=1.0)) as desk:
+    async with desk_at(base_url, embedder, tuning=tuned(embedding_seconds=1.0, statement_seconds=1.0)) as desk:
         yield await with_namespace(desk)
     server.reset()
     await embedder.close()
