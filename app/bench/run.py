@@ -11,11 +11,13 @@ from app.bench.at_size.world import Sizes
 from app.bench.bare_route import hits_against_a_bare_route
 from app.bench.facts import facts_against_bare_sql
 from app.bench.graph import graph_from_a_hub_against_an_ordinary_start
+from app.bench.hanging import hits_beside_a_hanging_chat, lexical_beside_hanging_embeddings
 from app.bench.lexical_only import lexical_alone_against_everything
 from app.bench.line import Line
 from app.bench.memory import memory_over_mixed_requests
 from app.bench.rivals.compare import against_rivals
 from app.bench.shapes import statements_against_measured_shapes
+from app.bench.streams import first_delta_against_an_echo, many_streams_at_once
 from app.bench.typed import typed_walks_against_bare_sql
 from app.bench.world import World, made_world
 
@@ -27,6 +29,10 @@ MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
     graph_from_a_hub_against_an_ordinary_start,
     facts_against_bare_sql,
     typed_walks_against_bare_sql,
+    first_delta_against_an_echo,
+    many_streams_at_once,
+    hits_beside_a_hanging_chat,
+    lexical_beside_hanging_embeddings,
 )
 """Each gives one line or several; another promise is another file and a line here."""
 

@@ -16,7 +16,7 @@ import httpx
 import psutil
 
 from app.bench.world import World
-from app.config import PREFIX
+from app.config import PREFIX, variable_of
 
 START_SECONDS = 60.0
 
@@ -43,9 +43,10 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(world: World) -> AsyncIterator[Served]:
-    """`contextql serve` over the scratch database, as it is deployed; only its log goes nowhere."""
+async def serving(world: World, **settings: str) -> AsyncIterator[Served]:
+    """`contextql serve` over the scratch database, as it is deployed, with settings by their names; only its log goes nowhere."""
     environment = {"CB_DATABASE_URL": world.url, "CB_LOCAL_ADMIN": "true", "CB_DATA_DIR": str(world.folder)}
+    environment |= {variable_of(name): value for name, value in settings.items()}
     async with started(["-c", "from app.cli import main; main(['serve'])"], environment, "CB_PORT") as served:
         yield served
 
