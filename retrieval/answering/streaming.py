@@ -47,7 +47,8 @@ async def answer_events(run: Search) -> AsyncGenerator[Event]:
     What is written while nobody takes it becomes one piece, so a slow reader holds neither the model nor more than one answer.
     """
     hits, sources = await both(run.hits, run.sources)
-    await check_open(run)  # a rerank may have taken its time
+    watch = _Watch(run)
+    await watch.check()  # a rerank may have taken its time
     yield Found(hits, sources)
     waiting: list[str] = []
     heard = asyncio.Event()
@@ -63,25 +64,35 @@ async def answer_events(run: Search) -> AsyncGenerator[Event]:
             await heard.wait()
             heard.clear()
             if waiting:
-                await check_open(run)
+                await watch.check()
                 text = "".join(waiting)
                 waiting.clear()
                 yield Delta(text)
         answer = await writing
-        await check_open(run)
+        await watch.check()
         yield Done(answer)
     finally:
         writing.cancel()
         await asyncio.wait({writing})
 
 
-async def check_open(run: Search) -> None:
-    """Raise when the caller may no longer read what the answer rests on, or is no longer known."""
-    if await run.session.rights_hold():
-        return
-    async with run.session.again() as session:
-        await session.caller
-        await session.spaces(run.question.namespaces)
-        ids = [(entity.ns, entity.entity_id) for entity in await run.sources]
-        if None in await (await session.catalogue()).entities.many(ids):
-            raise Forbidden("Something that this answer rests on is no longer open to you; ask again.")
+class _Watch:
+    """Looks whether the caller may still read what an answer rests on; rights that were found good count from then on."""
+
+    def __init__(self, run: Search) -> None:
+        self._run = run
+        self._since: int | None = None
+        """The epoch of the rights that were found good; None is that of the request."""
+
+    async def check(self) -> None:
+        """Raise when the caller may no longer read it, or is no longer known."""
+        run, rights = self._run, self._run.session.rights
+        if await (run.session.rights_hold() if self._since is None else rights.hold_since(self._since)):
+            return
+        async with run.session.again() as session:
+            caller = await session.caller
+            await session.spaces(run.question.namespaces)
+            ids = [(entity.ns, entity.entity_id) for entity in await run.sources]
+            if None in await (await session.catalogue()).entities.many(ids):
+                raise Forbidden("Something that this answer rests on is no longer open to you; ask again.")
+        self._since = caller.access.epoch

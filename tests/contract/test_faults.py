@@ -197,7 +197,8 @@ DEEP_FAULTS = {
         "    session = info.context.again()\n    while True:\n        if True:", STREAM,
     ),
     "an answer is told on whatever becomes of rights": (
-        "retrieval/answering/streaming.py", "if await run.session.rights_hold():", "if True:",
+        "retrieval/answering/streaming.py", "            return\n        async with run.session.again()",
+        "            pass\n        return\n        async with run.session.again()",
         ("tests/stories/test_streaming.py::test_nothing_comes_after_rights_are_gone",),
     ),
     "a stream goes on as the administrator": (

@@ -19,7 +19,7 @@ from tests.fixtures.answering import ANSWER, QUESTION, TEXTS, answered, answerin
 from tests.fixtures.completions import ChatFaults
 from tests.fixtures.desk import Desk
 from tests.fixtures.openai_server import Faults, OpenAIServer, says
-from tests.fixtures.world import tuned
+from tests.fixtures.world import Recorder, tuned
 from tests.fixtures.writing import ADMIN, DOCS
 
 FOLLOW = f"""subscription($question: String!, $namespaces: [String!], $k: Int! = 8, $rerank: Boolean) {{
@@ -261,6 +261,18 @@ async def test_other_writes_do_not_end_it(desk: Desk, server: OpenAIServer) -> N
         await desk.write({"key": "lion.md", "content": TEXTS["lion.md"] + " И днём."}, {"key": "new.md", "content": "новое"})
         rest = [event async for event in events]
     assert rest[-1]["data"]["answer"]["answer"]["status"] == "ANSWERED"
+
+
+async def test_rights_that_changed_are_read_once_and_not_before_each_piece(desk: Desk, server: OpenAIServer) -> None:
+    token = await reader(desk)
+    server.faults = Faults(chat=ChatFaults(piece_seconds=0.03))
+    async with aclosing(over_events(desk, token, namespaces=[DOCS])) as events:
+        await first_piece(events)
+        await grant(desk.store.database, ADMIN, "ann", DOCS, role="WRITER")
+        desk.store.observer = recorder = Recorder()
+        rest = [event async for event in events]
+    assert len(rest) > 5
+    assert recorder.counted["caller"] == 1
 
 
 async def test_a_slow_reader_holds_neither_the_model_nor_more_than_the_answer(desk: Desk, server: OpenAIServer) -> None:
