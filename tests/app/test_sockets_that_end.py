@@ -75,11 +75,10 @@ def test_a_failure_to_look_closes_nothing(looking_often: Edge) -> None:
 
 def test_a_socket_ends_with_its_token_in_the_middle_of_a_subscription(looking_seldom: Edge) -> None:
     world, _ = looking_seldom
-    world.ends_at = time.time() + 1
+    world.ends_at = time.time() + 3
     with greeted(looking_seldom) as connection:
         query = {"query": "subscription { ticks(count: 2, pause: 60) }"}
         connection.send(json.dumps({"id": "1", "type": "subscribe", "payload": query}))
-        assert json.loads(connection.recv(timeout=5))["payload"] == {"data": {"ticks": 0}}
         assert closed_with(connection) == (4403, "Forbidden")
     assert time.time() >= world.ends_at
     wait_until(lambda: world.open_sessions == 0)

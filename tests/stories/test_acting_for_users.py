@@ -201,7 +201,7 @@ async def test_a_subscription_for_a_user_ends_when_the_service_may_act_no_more(p
 
 async def test_a_socket_ends_with_its_signed_token(place: Place) -> None:
     follow = 'subscription { ingestion(namespace: "of-ann") { namespace } }'
-    token = place.issuer.token("анна", exp=int(time.time()) - 57)  # the leeway is a minute
+    token = place.issuer.token("анна", exp=int(time.time()) - 54)  # the leeway is a minute
     payload = {"Authorization": f"Bearer {token}"}
     async with socket(place, payload) as idle, socket(place, payload) as busy:
         await heard(idle)

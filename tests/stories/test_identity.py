@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,9 @@ from retrieval.administration.members import set_members
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, delete_principal, upsert_principal
 from retrieval.administration.tokens import create_token
+from retrieval.errors import Unauthenticated
+from retrieval.identity import Identity
+from retrieval.session import Session
 from tests.fixtures.desk import Desk
 from tests.fixtures.issuer import ISSUER, Issuer
 from tests.fixtures.world import opened, served
@@ -60,8 +65,11 @@ async def test_groups_hold_as_long_as_the_token_and_lead_on_to_groups_of_groups(
 
 
 async def test_a_group_that_stands_for_itself_is_not_the_one_of_an_issuer(place: Place) -> None:
-    await grant(place.desk.store.database, ADMIN, "staff", "inner", "WRITER")
-    assert await place.open_to(place.issuer.token("ann", groups=["staff", "team", "ann"])) == {
+    database = place.desk.store.database
+    await grant(database, ADMIN, "staff", "inner", "WRITER")
+    await upsert_principal(database, ADMIN, PrincipalInput(f"{ISSUER}#person", "USER"))
+    await grant(database, ADMIN, f"{ISSUER}#person", "own", "WRITER")
+    assert await place.open_to(place.issuer.token("ann", groups=["staff", "team", "ann", "person"])) == {
         "open": ["READER"],
         "inner": ["READER"],
         "own": ["READER"],
@@ -114,6 +122,18 @@ async def test_traces_of_others_stay_closed_to_a_caller_without_a_row(place: Pla
     assert (await place.desk.ask(look))["trace"] == {"traceId": trace_id}
     assert (await place.desk.ask(look, place.issuer.token("nobody")))["trace"] is None
     assert (await place.desk.ask(find, place.issuer.token("nobody")))["search"]["traceId"] is None, "it has no row to hang on"
+
+
+async def test_a_session_ends_with_the_token_that_opened_it(place: Place) -> None:
+    for ends_in, holds in ((60, True), (-1, False)):
+        identity = Identity(subject="ann", ends_at=time.time() + ends_in)
+        async with Session(place.desk.store, identity, deadline=asyncio.get_running_loop().time() + 60) as session:
+            if holds:
+                assert (await session.caller).name == "ann"
+                assert session.ends_at == identity.ends_at
+            else:
+                with pytest.raises(Unauthenticated):
+                    await session.caller
 
 
 async def test_a_subject_that_is_called_like_a_group_is_nobody(place: Place) -> None:
