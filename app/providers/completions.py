@@ -71,7 +71,8 @@ class StreamedReply:
         self._characters += len(piece)
         self._blank = self._blank and not piece.strip()
         self._refused = self._refused or bool(delta.get("refusal"))
-        self.finish = _finish(choice, delta)
+        # Some servers send an empty reason with each piece.
+        self.finish = _finish(choice, delta) if choice.get("finish_reason") != "" else None
         if self.finish is not None and self._refused:
             self.finish = Finish.REFUSED
         elif self._characters >= MOST_CHARACTERS:

@@ -65,6 +65,13 @@ def test_a_character_that_comes_in_halves_is_no_broken_reply() -> None:
         reply_of(b"\\ud83e" + b"[" * 100_000)
 
 
+def test_an_empty_reason_on_the_way_is_no_end() -> None:
+    said = (event({"role": "assistant", "content": ""}, ""), event({"content": "Сорок"}, ""), event({"content": " два"}, "stop"))
+    assert read(*said) == ("Сорок два", Finish.STOP)
+    with pytest.raises(ProviderUnavailable, match="broke off"):
+        read(*said[:2])
+
+
 def test_a_stream_may_come_in_any_parts() -> None:
     sent = b": note\r\n\r\n" + event({"role": "assistant", "content": ""}) + event({"content": "да, "}).replace(b"\n", b"\r\n")
     sent += b'data:{"choices": []}\n\n' + event({"content": "🙂"}) + event({}, "stop") + b"data: [DONE]\n\n"
