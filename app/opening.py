@@ -46,6 +46,7 @@ def tuning_of(settings: Settings) -> Tuning:
         context_max_edges=settings.context_max_edges,
         rerank=settings.rerank_enabled,
         rerank_pool=settings.rerank_pool,
+        chat_personal_data=settings.llm_personal_data,
         chat_calls=settings.llm_concurrency,
         chat_calls_of_one=settings.llm_concurrency_per_principal,
         trace_days=settings.trace_ttl_days,

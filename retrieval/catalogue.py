@@ -53,25 +53,25 @@ class Catalogue:
 
     async def _entities(self, keys: list[Id]) -> Mapping[Id, Entity]:
         rows = await self.reader.rows("entities_by_id", *split(keys))
-        return {(row["ns"], row["entity_id"]): entity_of(row, self.reader.names) for row in rows}
+        return {(row["ns"], row["entity_id"]): entity_of(row, self.reader) for row in rows}
 
     async def _entities_by_key(self, keys: list[tuple[int, str]]) -> Mapping[tuple[int, str], Entity]:
         digests = {(ns, key_digest(key)): (ns, key) for ns, key in keys}
         rows = await self.reader.rows("entities_by_key", *split(digests))
-        found = {(row["ns"], row["key_digest"]): entity_of(row, self.reader.names) for row in rows}
+        found = {(row["ns"], row["key_digest"]): entity_of(row, self.reader) for row in rows}
         return {(ns, key): found[ns, key_digest(key)] for ns, key in keys if (ns, key_digest(key)) in found}
 
     async def _sources(self, keys: list[Id]) -> Mapping[Id, Source]:
         rows = await self.reader.rows("sources", *split(keys))
-        return {(row["ns"], row["entity_id"]): source_of(row, self.reader.names) for row in rows}
+        return {(row["ns"], row["entity_id"]): source_of(row, self.reader) for row in rows}
 
     async def _contents(self, keys: list[Id]) -> Mapping[Id, str]:
         rows = await self.reader.rows("contents", *split(keys))
-        return {(row["ns"], row["entity_id"]): row["content"] for row in rows}
+        return {(row["ns"], row["entity_id"]): self.reader.shown(row["ns"], row["content"]) for row in rows}
 
     async def _facts(self, keys: list[Id]) -> Mapping[Id, Fact]:
         rows = await self.reader.rows("facts_by_row", *split(keys))
-        return {(row["ns"], row["row_id"]): fact_of(row, self.reader.names) for row in rows}
+        return {(row["ns"], row["row_id"]): fact_of(row, self.reader) for row in rows}
 
     async def _fragment_counts(self, keys: list[Id]) -> Mapping[Id, int]:
         rows = await self.reader.rows("fragments_counted", *split(keys))
@@ -90,18 +90,20 @@ class Catalogue:
             "attributes", [ns for ns, _, _ in keys], [id for _, id, _ in keys], [at for _, _, at in keys]
         )
         # By place and not by instant: the driver gives the last instant of all back as one without a zone.
-        return {keys[row["place"] - 1]: row["attributes"] for row in rows}
+        places = ((keys[row["place"] - 1], row["attributes"]) for row in rows)
+        return {key: self.reader.shown_value(key[0], attributes) for key, attributes in places}
 
     def _fragment(self, row: Record) -> Fragment:
+        ns, shown = row["ns"], self.reader.shown
         return Fragment(
-            ns=row["ns"],
+            ns=ns,
             fragment_id=row["fragment_id"],
-            entity=entity_of(row, self.reader.names),
+            entity=entity_of(row, self.reader),
             ordinal=row["ordinal"],
-            title=row["fragment_title"],
-            heading=row["heading"],
-            text=row["text"],
-            meta=row["fragment_meta"],
+            title=shown(ns, row["fragment_title"]),
+            heading=shown(ns, row["heading"]),
+            text=shown(ns, row["text"]),
+            meta=self.reader.shown_value(ns, row["fragment_meta"]),
             identifiers=tuple(row["identifiers"]),
         )
 
@@ -112,20 +114,21 @@ def split(keys: Iterable[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
     return [ns for ns, _ in listed], [id for _, id in listed]
 
 
-def entity_of(row: Record, names: Mapping[int, str]) -> Entity:
-    """An entity from a row that has its columns."""
+def entity_of(row: Record, reader: Reader) -> Entity:
+    """An entity from a row that has its columns, as the reader shows it; its key and type are what it is, and stay."""
+    ns, shown = row["ns"], reader.shown
     return Entity(
-        ns=row["ns"],
+        ns=ns,
         entity_id=row["entity_id"],
-        namespace=names[row["ns"]],
+        namespace=reader.names[ns],
         key=row["key"],
         kind=row["kind"],
         type=row["type"],
-        title=row["title"],
-        status=row["status"],
-        source_path=row["source_path"],
+        title=shown(ns, row["title"]),
+        status=shown(ns, row["status"]),
+        source_path=shown(ns, row["source_path"]),
         restricted=row["acl_id"] != 0,
-        meta=row["meta"],
+        meta=reader.shown_value(ns, row["meta"]),
         relevance_scopes=tuple(row["relevance_scopes"]),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
@@ -133,16 +136,17 @@ def entity_of(row: Record, names: Mapping[int, str]) -> Entity:
     )
 
 
-def source_of(row: Record, names: Mapping[int, str]) -> Source:
-    """A source from a row that has its columns and those of its entity."""
+def source_of(row: Record, reader: Reader) -> Source:
+    """A source from a row that has its columns and those of its entity, as the reader shows it."""
+    ns, shown = row["ns"], reader.shown
     return Source(
-        entity=entity_of(row, names),
+        entity=entity_of(row, reader),
         content_source=row["content_source"],
         media_type=row["media_type"],
         sha256=row["content_sha256"].hex(),
-        connector=row["connector"],
-        uri=row["uri"],
-        author=row["author"],
+        connector=shown(ns, row["connector"]),
+        uri=shown(ns, row["uri"]),
+        author=shown(ns, row["author"]),
         fetched_at=row["fetched_at"],
         fragment_count=row["fragment_count"],
         personal_data=tuple(PersonalDataFinding(one["kind"], one["count"]) for one in row["personal_data"]),

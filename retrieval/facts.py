@@ -110,7 +110,7 @@ class FactLoaders:
 
     async def _known(self, keys: list[Known]) -> Mapping[Known, Fact]:
         rows = await self.reader.rows("facts_known", *columns(*((key.ns, key.fact_id, key.known) for key in keys)))
-        return {keys[row["place"] - 1]: fact_of(row, self.reader.names) for row in rows}
+        return {keys[row["place"] - 1]: fact_of(row, self.reader) for row in rows}
 
     async def _conflicts(self, keys: list[Doubt]) -> Mapping[Doubt, list[Fact]]:
         values = columns(*((key.ns, key.row_id, key.at, key.known) for key in keys))
@@ -120,7 +120,7 @@ class FactLoaders:
         """The facts of each list, whose number from 1 is in a column."""
         found: dict[int, list[Fact]] = {}
         for row in rows:
-            found.setdefault(row[column], []).append(fact_of(row, self.reader.names))
+            found.setdefault(row[column], []).append(fact_of(row, self.reader))
         return {keys[number - 1]: facts for number, facts in found.items()}
 
 
@@ -129,17 +129,17 @@ def columns(*rows: tuple[object, ...]) -> list[list[object]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def fact_of(row: Record, names: Mapping[int, str]) -> Fact:
-    """A fact from a row that has its columns."""
+def fact_of(row: Record, reader: Reader) -> Fact:
+    """A fact from a row that has its columns, as the reader shows it."""
     return Fact(
         ns=row["ns"],
-        namespace=names[row["ns"]],
+        namespace=reader.names[row["ns"]],
         row_id=row["row_id"],
         fact_id=row["fact_id"],
         subject_id=row["subject_id"],
         predicate=row["predicate"],
         object_id=row["object_id"],
-        value=row["value"],
+        value=reader.shown_value(row["ns"], row["value"], row["predicate"]),
         valid_from=row["valid_from"],
         valid_to=row["valid_to"],
         recorded_at=row["recorded_at"],

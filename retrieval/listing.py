@@ -60,9 +60,11 @@ class Listing:
         """The entities of the page, and one more when there is one."""
         order, first = self.question.order, self.question.first
         text, date, ns, entity_id = self._after or (None, None, None, None)
+        if text is None and ns is not None and entity_id is not None and order is EntityOrder.TITLE:
+            text = await self._title(ns, entity_id)
         after = (text, None if date is None else datetime.fromisoformat(date), ns, entity_id)
         rows = await self.reader.rows("entities", *await self._filter(), order, *after, first + 1)
-        return [entity_of(row, self.reader.names) for row in rows]
+        return [entity_of(row, self.reader) for row in rows]
 
     @stage
     async def total(self) -> int:
@@ -72,10 +74,18 @@ class Listing:
 
     def cursor(self, entity: Entity) -> str:
         """The cursor of an entity in this list."""
-        return make_cursor(self._secret, self._scope, place_of(entity, self.question.order))
+        text, *place = place_of(entity, self.question.order)
+        # A title that was masked is not where it stands, and one that was not would tell: it is looked up again.
+        told = self.question.order is not EntityOrder.TITLE or self.reader.shows(entity.ns)
+        return make_cursor(self._secret, self._scope, [text if told else None, *place])
+
+    async def _title(self, ns: int, entity_id: int) -> str:
+        """The title of the last entity of the page before, as it is stored."""
+        rows = await self.reader.rows("entities_by_id", [ns], [entity_id])
+        return rows[0]["title"] if rows else ""
 
     async def _filter(self) -> tuple[Any, ...]:
-        return entity_filter_values(self.question.filter, await self.session.now())
+        return entity_filter_values(self.reader.asked(self.question.filter), await self.session.now())
 
 
 def place_of(entity: Entity, order: EntityOrder) -> tuple[str, str | None, int, int]:

@@ -6,17 +6,20 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from time import perf_counter, time
-from typing import Any
+from typing import Any, TypeVar
 
 from retrieval.access import WHOLE, Access, Caller, Space
 from retrieval.database import Connection, Record
 from retrieval.errors import DeadlineExceeded, Forbidden, Unauthenticated
 from retrieval.identity import Identity
 from retrieval.model import Model, model_in_use, model_of
+from retrieval.personal.filters import Filter, masked_filter
+from retrieval.personal.masking import masked, masked_value
 from retrieval.sql import PLANNED_ONCE, guarded, guarded_pair, statement
 from retrieval.store import Store
 
 Rows = list[Record]
+Text = TypeVar("Text", str, str | None)
 NOT_FOR_THEM = "You may not act for that principal."
 
 
@@ -26,6 +29,8 @@ class Rights:
     def __init__(self, store: Store, identity: Identity, deadline: float) -> None:
         self.store = store
         self.deadline = deadline
+        self.showing: frozenset[int] = frozenset()
+        """The namespaces whose personal data the caller may read, as last resolved."""
         self._identity = identity
 
     def seconds_left(self) -> float:
@@ -71,6 +76,7 @@ class Rights:
             raise Unauthenticated("The token is unknown, expired or revoked; send `Authorization: Bearer <token>`.")
         row = rows[0]
         spaces = tuple(Space(ns, name, title, frozenset(roles)) for ns, name, title, roles in row["spaces"])
+        self.showing = frozenset(space.ns for space in spaces if space.shows_personal_data)
         return Caller(
             principal_id=row["principal_id"],
             name=row["name"],
@@ -112,6 +118,26 @@ class Reader:
         if self._access is None:
             self._access = (await self._wide()).narrowed(space.ns for space in self.spaces)
         return self._access
+
+    def shows(self, ns: int) -> bool:
+        """Whether texts of a namespace are read as they are stored; without the right to personal data they are masked."""
+        return ns in self.rights.showing
+
+    def shown(self, ns: int, text: Text) -> Text:
+        """A stored text as the caller may read it."""
+        return text if text is None or self.shows(ns) else masked(text)
+
+    def shown_value(self, ns: int, value: Any, name: str = "") -> Any:
+        """A stored JSON value as the caller may read it; `name` is what it is called."""
+        return value if self.shows(ns) else masked_value(value, name)
+
+    def shown_to_all(self, text: Text) -> Text:
+        """A text of any of the namespaces, masked unless all of them show it."""
+        return text if text is None or all(map(self.shows, self.names)) else masked(text)
+
+    def asked(self, filter: Filter) -> Filter:
+        """A filter as the caller may ask it: personal data match nothing unless they may be read wherever it asks."""
+        return filter if all(map(self.shows, self.names)) else masked_filter(filter)
 
     def within(self, spaces: Iterable[int]) -> Reader:
         """The same over those of its namespaces that are named: of hundreds, a statement about a few need not carry the rest."""

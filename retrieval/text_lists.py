@@ -64,7 +64,7 @@ class TextLists:
     @stage
     async def words(self) -> Words:
         """The words and identifiers of the question."""
-        shown = [space.ns for space in self.reader.spaces if space.shows_personal_data]
+        shown = [space.ns for space in self.reader.spaces if self.reader.shows(space.ns)]
         return await words_of(self.reader, self.worded_text, self.identifiers, marks_asked(shown, self.text))
 
     async def by_meaning(self, rank: Callable[[QuestionVector | Degradation], Awaitable[T]]) -> T:

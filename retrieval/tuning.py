@@ -89,6 +89,9 @@ class Tuning:
     rerank_characters: int = 600
     rerank_seconds: float = 12.0
 
+    # Personal data (spec 2): whether chat providers read what the caller may read, or masked text only
+    chat_personal_data: bool = False
+
     # Calls to chat models at once (spec 5): in all, of one caller
     chat_calls: int = 32
     chat_calls_of_one: int = 4

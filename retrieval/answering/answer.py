@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from retrieval.answering.markers import MarkedText
 from retrieval.answering.prompt import ECHO, NOTHING_FOUND, messages_of
 from retrieval.errors import ContextQLError, DeadlineExceeded
+from retrieval.personal.prompts import entity_for_chat, fragment_for_chat, question_for_chat
 from retrieval.ports import ChatModel, Finish, Message
 from retrieval.prompt import language_of
 from retrieval.records import Entity, Fragment
@@ -89,7 +90,10 @@ async def answer_of(run: Search, say: Say = silent) -> Answer:
     if store.chat is None:
         return said(f"{ECHO[language]}\n\n{await run.context}", AnswerStatus.ECHO, say)
     fragments = [hit.fragment for hit in hits if hit.fragment is not None]
-    messages = messages_of(run.question.text, fragments, [one.entity for one in around], language)
+    allowed = store.tuning.chat_personal_data
+    given = [fragment_for_chat(one, allowed) for one in fragments]
+    neighbours = [entity_for_chat(one.entity, allowed) for one in around]
+    messages = messages_of(question_for_chat(run.question.text, allowed), given, neighbours, language)
     return await _Writing(run, store.chat, fragments, say).written(messages)
 
 

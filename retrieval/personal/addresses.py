@@ -10,10 +10,10 @@ from stdnum import iban
 from retrieval.personal.candidates import Candidate, Sure
 from retrieval.personal.kinds import Kind
 
-_LOCAL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~\-]*\Z")
+_LOCAL = re.compile(r"[\w.%'+\-]*\Z")
 _DOMAIN = re.compile(r"(?:[^\W_](?:[\w\-]{0,61}[^\W_])?\.){1,8}(?:xn--[a-z0-9\-]{2,59}|[^\W\d_]{2,24})", re.IGNORECASE)
 _LOCAL_MOST, _DOMAIN_MOST = 128, 255
-_LEADING = ".!#$%&'*+/=?^`{|}~-"
+_LEADING = ".%'+-"
 _LOOKALIKES = str.maketrans("АВСЕНІКМОРТХУавсенікмортху", "ABCEHIKMOPTXYABCEHIKMOPTXY")
 _IBAN = re.compile(r"(?<![^\W_])[A-Z]{2} ?-?\d ?\d(?:[ \n\-]{0,2}[A-Z0-9]){11,30}", re.IGNORECASE)
 _IBAN_LEAST = 15

@@ -17,12 +17,12 @@ async def aggregate(reader: Reader, asked: Aggregation, at: datetime) -> list[Bu
     """
     most = reader.store.tuning.buckets_most
     first, second = (*asked.dimensions, None, None)[:2]
-    rows = await reader.rows(
-        "aggregate", *entity_filter_values(asked.filter, at), asked.metric, first, second, asked.date_field, most + 1
-    )
+    filter = entity_filter_values(reader.asked(asked.filter), at)
+    rows = await reader.rows("aggregate", *filter, asked.metric, first, second, asked.date_field, most + 1)
     names = {str(ns): name for ns, name in reader.names.items()}
     groups: dict[Values, int] = {}
     for row in rows:
         values = zip(asked.dimensions, (row["first"], row["second"]), strict=False)
-        groups[tuple(names[value] if dimension is Dimension.NAMESPACE else value for dimension, value in values)] = row["n"]
+        group = tuple(names[one] if dimension is Dimension.NAMESPACE else reader.shown_to_all(one) for dimension, one in values)
+        groups[group] = groups.get(group, 0) + row["n"]
     return buckets(asked, groups, most)

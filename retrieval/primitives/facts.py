@@ -45,7 +45,7 @@ async def facts_around(reader: Reader, nodes: Mapping[Node, int], view: FactView
     about = reader.within(ends[0])
     bounds = (most, max(nodes.values()), reader.store.tuning.facts_in_order_from)
     rows = await about.rows("facts_around", *ends, view.at, view.known, *scopes, *bounds)
-    return [NearFact(fact_of(row, reader.names), row["distance"], row["is_single"]) for row in rows]
+    return [NearFact(fact_of(row, reader), row["distance"], row["is_single"]) for row in rows]
 
 
 async def contradictions(reader: Reader, near: Sequence[NearFact], view: FactView, most: int) -> list[list[Fact]]:
@@ -63,6 +63,6 @@ async def contradictions(reader: Reader, near: Sequence[NearFact], view: FactVie
     rows = await about.rows("facts_beside", *columns, view.at, view.known, *scope_values(view.rule), given, most)
     found: dict[int, list[Fact]] = {}
     for row in rows:
-        found.setdefault(row["place"], []).append(fact_of(row, reader.names))
+        found.setdefault(row["place"], []).append(fact_of(row, reader))
     disputed = {row["place"] for row in rows if row["said"] > 1}
     return [facts for place, facts in found.items() if place in disputed]

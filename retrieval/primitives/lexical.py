@@ -123,7 +123,7 @@ def values(reader: Reader, question: Words, chosen: Sequence[Word], pool: int, f
         [*question.identifiers, *question.marks],
         [f"%{escape(identifier)}%" for identifier in partial_identifiers(tuning, question.identifiers)],
         pool,
-        *filter_values(filter),
+        *filter_values(reader.asked(filter)),
         len(reader.spaces) > tuning.spaces_by_key_most,
     ]
 

@@ -15,6 +15,6 @@ async def sql(reader: Reader, filter: EntityFilter, at: datetime, pool: int) -> 
 
     Attributes are filtered as they hold `at`. Without a filter the list is empty, and nothing is asked.
     """
-    rows = [] if filter.is_open else await reader.rows("sql", *entity_filter_values(filter, at), pool)
+    rows = [] if filter.is_open else await reader.rows("sql", *entity_filter_values(reader.asked(filter), at), pool)
     hits = tuple(Hit(row["ns"], row["entity_id"], row["entity_id"], 1.0) for row in rows)
     return Ranking(Channel.SQL, hits, pool)

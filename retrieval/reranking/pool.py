@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from retrieval.personal.prompts import entity_for_chat, fragment_for_chat
 from retrieval.ranking import Candidate, Hit, Signal, SignalKind
 from retrieval.records import Entity, Fragment
 
@@ -28,6 +29,12 @@ class Pooled:
             return self.entity.title
         title = " — ".join(part for part in (self.fragment.title, self.fragment.heading) if part)
         return "\n".join(part for part in (title, self.fragment.text) if part)
+
+
+def for_chat(one: Pooled, allowed: bool) -> Pooled:
+    """A candidate as it stands in a prompt; personal data only where the deployment allows them."""
+    fragment = None if one.fragment is None else fragment_for_chat(one.fragment, allowed)
+    return replace(one, entity=entity_for_chat(one.entity, allowed), fragment=fragment)
 
 
 class Placed(NamedTuple):

@@ -8,9 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from retrieval.errors import ContextQLError, DeadlineExceeded, ProviderUnavailable
+from retrieval.personal.prompts import question_for_chat
 from retrieval.ports import ChatModel, Message, Reply
 from retrieval.ranking import Candidate
-from retrieval.reranking.pool import Placed, Pooled, placed, pool_of
+from retrieval.reranking.pool import Placed, Pooled, for_chat, placed, pool_of
 from retrieval.reranking.prompt import messages_of
 from retrieval.reranking.scores import scores_of
 from retrieval.stage import Work, stage
@@ -87,7 +88,10 @@ class Rerank:
 
     async def _judged(self, chat: ChatModel, pool: list[Pooled]) -> list[float]:
         session = self.run.session
-        messages = messages_of(self.run.question.text, pool, session.store.tuning.rerank_characters)
+        tuning = session.store.tuning
+        allowed = tuning.chat_personal_data
+        question = question_for_chat(self.run.question.text, allowed)
+        messages = messages_of(question, [for_chat(one, allowed) for one in pool], tuning.rerank_characters)
         # At most half of what is left, so that a search that waited in vain still has time to be answered.
         left = session.deadline - asyncio.get_running_loop().time()
         seconds = min(session.store.tuning.rerank_seconds, max(0.0, left / 2))

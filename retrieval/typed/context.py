@@ -147,7 +147,8 @@ class TypedContext:
         for node, entity in entities.items():
             row = versions.get(node)
             if row is not None:
-                version = (row["attributes"] or {}, row["version_id"], row["valid_from"], row["valid_to"])
+                attributes = self.reader.shown_value(entity.ns, row["attributes"] or {})
+                version = (attributes, row["version_id"], row["valid_from"], row["valid_to"])
                 found.append(TypedItem(entity, *version, places[node].distance, places[node].facts))
         return tuple(sorted(found, key=lambda one: (one.entity.type, one.distance, one.entity.key, one.entity.namespace)))
 
