@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 from statistics import median
 from time import perf_counter
@@ -21,8 +22,8 @@ from app.providers.local import DIMENSIONS
 
 ANSWERS = 32
 """The most calls to chat models that a worker makes as it comes; here they may all be of one caller."""
-HANG_SECONDS = 20.0
-"""Answers are taken away before they end by themselves."""
+HANG_SECONDS = 12.0
+"""Answers are taken away before they end by themselves, which takes about 25 seconds."""
 BOUND = 1.3
 ANSWER = f'query($question: String!) {{ search(question: $question, namespaces: ["{SMALL}"]) {{ answer {{ text }} }} }}'
 FIELDS = "{ score fragment { id title text } entity { key } }"
@@ -67,21 +68,30 @@ async def hits_beside_a_hanging_chat(world: World) -> list[Line]:
         await warmed(world, HITS, one, other)
         for number in range(rounds):
             beside, alone = (one, other) if number % 2 else (other, one)
-            async with httpx.AsyncClient(base_url=beside.address, timeout=60, trust_env=False) as client:
-                answers = [asyncio.create_task(client.post("/graphql", json=answer(world, at))) for at in range(ANSWERS)]
-                chats = [await asyncio.wait_for(stand_in.chats.get(), 30) for _ in answers]
-                until = perf_counter() + HANG_SECONDS
+            until = perf_counter() + HANG_SECONDS
+            async with hanging_answers(world, stand_in, beside):
                 for _ in range(pairs):
+                    await asked.ask(beside, alone)
                     if perf_counter() > until:
                         break
-                    await asked.ask(beside, alone)
-                if any(task.done() for task in answers):
-                    raise RuntimeError("an answer did not hang")
-                for task in answers:
-                    task.cancel()
-                await asyncio.gather(*answers, return_exceptions=True)
-            await asyncio.wait_for(asyncio.gather(*(chat.left.wait() for chat in chats)), 30)
     return [asked.line("hits-beside-hanging-chat", f", {ANSWERS} answers hang, {len(asked.alone)} questions each")]
+
+
+@asynccontextmanager
+async def hanging_answers(world: World, stand_in: StandIn, served: Served) -> AsyncIterator[None]:
+    """As many requests as the server lets in that wait for the chat model until the block ends; raises when one did not."""
+    async with httpx.AsyncClient(base_url=served.address, timeout=60, trust_env=False) as client:
+        answers = [asyncio.create_task(client.post("/graphql", json=answer(world, at))) for at in range(ANSWERS)]
+        try:
+            chats = [await asyncio.wait_for(stand_in.chats.get(), 30) for _ in answers]
+            yield
+            if any(task.done() for task in answers):
+                raise RuntimeError("an answer did not hang")
+        finally:
+            for task in answers:
+                task.cancel()
+            await asyncio.gather(*answers, return_exceptions=True)
+    await asyncio.wait_for(asyncio.gather(*(chat.left.wait() for chat in chats)), 30)
 
 
 def answer(world: World, number: int) -> dict[str, object]:
