@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from retrieval.access import Space
 from retrieval.answering.answer import Answer, answer_of
 from retrieval.errors import Forbidden
 from retrieval.records import Entity
@@ -91,8 +92,14 @@ class _Watch:
             return
         async with run.session.again() as session:
             caller = await session.caller
-            await session.spaces(run.question.namespaces)
+            spaces = await session.spaces(run.question.namespaces)
+            is_less_shown = not showing(run.spaces) <= showing(spaces)
             ids = [(entity.ns, entity.entity_id) for entity in await run.sources]
-            if None in await (await session.catalogue()).entities.many(ids):
+            if is_less_shown or None in await (await session.catalogue()).entities.many(ids):
                 raise Forbidden("Something that this answer rests on is no longer open to you; ask again.")
         self._since = caller.access.epoch
+
+
+def showing(spaces: Sequence[Space]) -> set[int]:
+    """The namespaces whose texts are read with the personal data in them."""
+    return {space.ns for space in spaces if space.shows_personal_data}

@@ -195,14 +195,20 @@ async def test_a_client_that_completes_ends_the_call_and_keeps_its_socket(desk: 
 
 
 async def reader(desk: Desk) -> str:
-    """A token of Ann, who reads `docs`."""
+    """A token of Ann, who reads `docs`, personal data and all."""
     await upsert_principals(desk.store.database, ADMIN, [PrincipalInput("ann", "USER")])
     await grant(desk.store.database, ADMIN, "ann", DOCS)
+    await grant(desk.store.database, ADMIN, "ann", DOCS, role="PERSONAL_DATA")
     return await desk.token("ann")
 
 
 async def close_namespace(desk: Desk, token: str) -> None:
+    await close_personal_data(desk, token)
     await revoke(desk.store.database, ADMIN, "ann", DOCS)
+
+
+async def close_personal_data(desk: Desk, token: str) -> None:
+    await revoke(desk.store.database, ADMIN, "ann", DOCS, role="PERSONAL_DATA")
 
 
 async def revoke_the_token(desk: Desk, token: str) -> None:
@@ -217,6 +223,7 @@ async def restrict_a_source(desk: Desk, token: str) -> None:
 LOST: dict[str, tuple[Callable[[Desk, str], Awaitable[None]], dict[str, Any], str]] = {
     "the namespace, named": (close_namespace, {"namespaces": [DOCS]}, "NAMESPACE_NOT_FOUND"),
     "the namespace, unnamed": (close_namespace, {}, "FORBIDDEN"),
+    "personal data": (close_personal_data, {}, "FORBIDDEN"),
     "the token": (revoke_the_token, {}, "UNAUTHENTICATED"),
     "a source": (restrict_a_source, {}, "FORBIDDEN"),
 }
