@@ -12,6 +12,8 @@ from retrieval.access import Space
 from retrieval.catalogue import entity_of
 from retrieval.cursor import make_cursor, read_cursor
 from retrieval.entity_filter import EntityFilter
+from retrieval.errors import BadCursor
+from retrieval.personal.masking import holds_mask
 from retrieval.primitives.filters import entity_filter_values
 from retrieval.records import Entity
 from retrieval.stage import Work, stage
@@ -76,13 +78,16 @@ class Listing:
         """The cursor of an entity in this list."""
         text, *place = place_of(entity, self.question.order)
         # A title that was masked is not where it stands, and one that was not would tell: it is looked up again.
-        told = self.question.order is not EntityOrder.TITLE or self.reader.shows(entity.ns)
+        told = self.question.order is not EntityOrder.TITLE or self.reader.shows(entity.ns) or not holds_mask(entity.title)
         return make_cursor(self._secret, self._scope, [text if told else None, *place])
 
     async def _title(self, ns: int, entity_id: int) -> str:
-        """The title of the last entity of the page before, as it is stored."""
+        """The title of the last entity of the page before, as it is stored; raises `BadCursor` when it has gone since."""
         rows = await self.reader.rows("entities_by_id", [ns], [entity_id])
-        return rows[0]["title"] if rows else ""
+        if not rows:
+            raise BadCursor("What the cursor points to has gone; start from the first page.")
+        title: str = rows[0]["title"]
+        return title
 
     async def _filter(self) -> tuple[Any, ...]:
         return entity_filter_values(self.reader.asked(self.question.filter), await self.session.now())
