@@ -57,7 +57,7 @@ class Holding:
     async def _look(self, digests: list[bytes]) -> tuple[int, frozenset[bytes]]:
         seconds, started = self._store.tuning.statement_seconds, perf_counter()
         async with self._store.database.reading(seconds) as connection:
-            row = await connection.fetchrow(statement(NAME), digests, timeout=seconds)
+            row = await connection.fetchrow(statement(NAME), digests, True, timeout=seconds)
         self._store.observer.statement(NAME, perf_counter() - started)
         assert row is not None
         return row["epoch"], frozenset(row["holding"])
