@@ -91,7 +91,7 @@ async def test_after_erasing_nothing_finds_it_nor_what_was_said_of_it(desk: Desk
     assert answer["deleted"]
     assert answer["counts"] == {
         "entities": 1, "observations": 1, "aliases": 0, "sources": 2, "fragments": 2, "vectors": 2, "cachedVectors": 2,
-        "facts": 3, "links": 2, "versions": 1, "grants": 0,
+        "facts": 3, "links": 2, "versions": 1, "grants": 0, "traces": 0,
     }  # fmt: skip
     seen = await desk.ask(LOOK, **asked)
     assert (seen["entity"], seen["source"], seen["fact"], seen["nodes"]) == (None, None, None, [None] * 3)

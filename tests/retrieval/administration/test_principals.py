@@ -112,7 +112,7 @@ async def test_cycles_of_groups_and_a_long_chain_do_no_harm(store: Store) -> Non
 async def test_principals_are_listed_with_their_groups(store: Store) -> None:
     await set_members(store.database, ADMIN, "team", ["ann"])
     listed = {principal.name: principal for principal in await list_principals(store.database, ADMIN)}
-    assert listed["ann"] == Principal("ann", "USER", None, False, ("team",))
+    assert listed["ann"] == Principal("ann", "USER", None, False, ("team",), False)
     assert set(listed) == {"ann", "bob", "robot", "team", "ops", "everyone"}
     with pytest.raises(BadInput):
         await delete_principal(store.database, ADMIN, "everyone")

@@ -190,7 +190,7 @@ async def test_no_statement_compares_vectors_of_two_models_not_even_in_an_old_sn
     async def found(name: str, number: int) -> int:
         more = (number,) if name == "vector_exact" else (8, number)
         vector = HalfVector(HashEmbedder().vector("x"))
-        result = await connection.fetch(guarded(name), [1], [0], [1], vector, 20, True, *[None] * 7, *more, False)
+        result = await connection.fetch(guarded(name), [1], [0], [1], vector, 20, True, *[None] * 9, *more, False)
         return sum(row["present"] is not None for row in result)
 
     snapshot = connection.transaction(isolation="repeatable_read", readonly=True)
