@@ -104,8 +104,7 @@ class FactLoaders:
         return self._listed(keys, "page", await self.reader.rows("facts_stated", *values))
 
     async def _stated_counts(self, keys: list[tuple[int, int]]) -> Mapping[tuple[int, int], int]:
-        spaces, entities = sorted({ns for ns, _ in keys}), [entity_id for _, entity_id in keys]
-        rows = await self.reader.rows("facts_stated_counted", spaces, entities)
+        rows = await self.reader.rows("facts_stated_counted", *columns(*keys))
         return {(row["ns"], row["entity_id"]): row["n"] for row in rows}
 
     async def _known(self, keys: list[Known]) -> Mapping[Known, Fact]:

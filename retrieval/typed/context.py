@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from retrieval.access import Space
+from retrieval.catalogue import split
 from retrieval.domain.reading import nearest
 from retrieval.domain.rules import BUILT_IN, Domain
 from retrieval.domain.stored import domain_of_bodies
@@ -201,8 +202,7 @@ class TypedContext:
     async def _versions(self, nodes: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Any]:
         if not nodes:
             return {}
-        ids = [id for _, id in nodes]
-        rows = await self.reader.rows("versions", sorted({ns for ns, _ in nodes}), ids, await self._at())
+        rows = await self.reader.rows("versions", *split(nodes), await self._at())
         return {(row["ns"], row["entity_id"]): row for row in rows}
 
     async def _near(self, anchor: Anchor) -> list[ResolvedAnchor] | str:

@@ -146,7 +146,7 @@ class Planted:
                 [0] * len(entities),
                 [1_000] * len(entities),
             ],
-            "facts_stated_counted": [spaces, entities],
+            "facts_stated_counted": [beside, entities],
             "fragments": [[fragment.entity.space.ns for fragment in self.world.fragments], fragments],
             "fragments_counted": [spaces, entities],
             "is_empty": [],
@@ -157,7 +157,7 @@ class Planted:
             "vector_exact": [vector, 400, True, *OPEN, 1],
             "vector_near": [vector, 400, True, *OPEN, 8, 1],
             "vector_near_twice": [vector, 400, True, *OPEN, 8, 1],
-            "versions": [spaces, entities, ALWAYS],
+            "versions": [beside, entities, ALWAYS],
             "visible_items": [spaces, fragments, [fact.fact for fact in self.world.facts], entities],
         }
 
