@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Sequence
 from typing import Literal
 
@@ -45,10 +46,15 @@ def context_text(fragments: Sequence[Fragment], neighbours: Sequence[Entity], la
 
 def fragment_text(fragment: Fragment, source: str) -> str:
     """A fragment under its heading."""
-    title = f"## {in_brackets(fragment.entity.key)} {neutralize_line(fragment.title)}"
+    return headed_text(fragment, in_brackets(fragment.entity.key), source)
+
+
+def headed_text(fragment: Fragment, mark: str, source: str, *more: str) -> str:
+    """A fragment under a heading that begins with a mark; more lines come between heading and source path."""
+    title = f"## {mark} {neutralize_line(fragment.title)}"
     if fragment.heading:
         title += f" — {neutralize_line(fragment.heading)}"
-    lines = [title]
+    lines = [title, *more]
     if fragment.entity.source_path:
         lines.append(source + neutralize_line(fragment.entity.source_path))
     return "\n".join(lines) + "\n\n" + neutralize(fragment.text)
@@ -56,12 +62,24 @@ def fragment_text(fragment: Fragment, source: str) -> str:
 
 def entity_line(entity: Entity) -> str:
     """An entity on one line."""
-    line = f"- {in_brackets(entity.key)} ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
+    return described(entity, in_brackets(entity.key))
+
+
+def described(entity: Entity, key: str) -> str:
+    """An entity on one line that begins with its key, which is safe already."""
+    line = f"- {key} ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
     if entity.status:
         line += f" status={neutralize_line(entity.status)}"
     if entity.source_path:
         line += f" — {neutralize_line(entity.source_path)}"
     return line
+
+
+def mark_outside(text: str) -> str:
+    """A random mark that is not in a text, so that nothing in it can end what stands between two of them."""
+    while (mark := secrets.token_hex(16)) in text:
+        pass
+    return mark
 
 
 def in_brackets(key: str) -> str:

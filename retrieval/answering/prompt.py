@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 
 from retrieval.ports import Message
-from retrieval.prompt import HEADINGS, Language
+from retrieval.prompt import HEADINGS, Language, described, headed_text, mark_outside
 from retrieval.records import Entity, Fragment
 from retrieval.untrusted import neutralize, neutralize_line
 
@@ -66,25 +65,9 @@ def data_of(fragments: Sequence[Fragment], neighbours: Sequence[Entity], languag
 
 def numbered(number: int, fragment: Fragment, key: str, source: str) -> str:
     """A fragment under its number."""
-    title = f"## [{number}] {neutralize_line(fragment.title)}"
-    if fragment.heading:
-        title += f" — {neutralize_line(fragment.heading)}"
-    lines = [title, key + neutralize_line(fragment.entity.key)]
-    if fragment.entity.source_path:
-        lines.append(source + neutralize_line(fragment.entity.source_path))
-    return "\n".join(lines) + "\n\n" + neutralize(fragment.text)
+    return headed_text(fragment, f"[{number}]", source, key + neutralize_line(fragment.entity.key))
 
 
 def line_of(entity: Entity) -> str:
     """An entity on one line; its key has no brackets here, because brackets are for numbers."""
-    line = f"- {neutralize_line(entity.key)} ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
-    if entity.status:
-        line += f" status={neutralize_line(entity.status)}"
-    return line + (f" — {neutralize_line(entity.source_path)}" if entity.source_path else "")
-
-
-def mark_outside(text: str) -> str:
-    """A random mark that is not in the text."""
-    while (mark := secrets.token_hex(16)) in text:
-        pass
-    return mark
+    return described(entity, neutralize_line(entity.key))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 
 import orjson
 
 from retrieval.ports import Message
+from retrieval.prompt import mark_outside
 from retrieval.reranking.pool import Pooled
 from retrieval.untrusted import neutralize, neutralize_line
 
@@ -47,10 +47,3 @@ def shown(one: Pooled, characters: int) -> str:
     if one.fragment is None:
         return neutralize_line(one.entity.title)[:characters]
     return neutralize(one.text)[:characters]
-
-
-def mark_outside(data: str) -> str:
-    """A random mark that is not in the data."""
-    while (mark := secrets.token_hex(16)) in data:
-        pass
-    return mark
