@@ -17,6 +17,9 @@ from retrieval.administration.principals import PrincipalInput, upsert_principal
 from retrieval.database import Database
 from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.vector_index import build_index
+from retrieval.primitives.filters import filter_values
+from retrieval.primitives.lexical import LEXICAL
+from retrieval.question import FragmentFilter
 from retrieval.sql import guarded
 from tests.fixtures.bases import Bases
 from tests.fixtures.desk import Desk, desk_at
@@ -189,6 +192,19 @@ async def test_the_index_of_vectors_carries_the_search_of_large_bases(filled: st
         vector = HalfVector(HashEmbedder().vector("x"))
         plan = await explained(connection, "vector_near", ns, vector, 40, True, *[None] * 9, 8, 1)
         assert "fragment_vector_near" in plan
+    await database.close()
+
+
+async def test_the_index_of_words_carries_the_words_of_a_large_base_and_no_order_by_date_does(filled: str) -> None:
+    database = await Database.open(filled, size=1)
+    async with database.writing() as connection:
+        await connection.execute("analyze fragment_lexemes; analyze entity; set local enable_seqscan = off")  # it is small
+        ns = [row["ns"] for row in await connection.fetch("select ns from namespace")]
+        for word in ("общий", "big7", "нигде"):
+            asked = [f"'{word}'", [f"'{word}'"], [1.0], 3.0, 1.2, 0.75, [], [], 40, *filter_values(FragmentFilter()), False]
+            plan = await explained(connection, LEXICAL, ns, *asked)
+            assert "fragment_lexemes_words" in plan, word
+            assert "observation_" not in plan, "no walk along dates"
     await database.close()
 
 
