@@ -15,6 +15,9 @@ from retrieval.identity import Identity as Identity
 from retrieval.session import Session
 from retrieval.store import Store
 
+LONGEST = 16_384
+"""Characters of a bearer token."""
+
 
 class SignedTokens(Protocol):
     """What checks signed tokens."""
@@ -29,15 +32,21 @@ async def identity_of(credentials: Credentials, local_admin: bool, signed: Signe
 
 
 async def bearer_of(credentials: Credentials, local_admin: bool, signed: SignedTokens | None) -> Identity:
-    """Who brought the request; a token with two dots is a signed one where these are taken."""
+    """Who brought the request."""
     if credentials.authorization is None:
         if local_admin and credentials.local:
             return Identity(None, True)
         raise Unauthenticated("Send `Authorization: Bearer <token>`.")
     scheme, _, secret = credentials.authorization.partition(" ")
-    if scheme.lower() != "bearer" or not secret.strip() or len(secret) > 16_384:
+    if scheme.lower() != "bearer" or not secret.strip() or len(secret) > LONGEST:
         raise Unauthenticated("The Authorization header must read `Bearer <token>`.")
-    token = secret.strip()
+    return await identity_of_token(secret.strip(), signed)
+
+
+async def identity_of_token(token: str, signed: SignedTokens | None) -> Identity:
+    """Who brings a token: one with two dots is a signed one where these are taken; raises `Unauthenticated`."""
+    if len(token) > LONGEST:
+        raise Unauthenticated(f"The token is longer than {LONGEST:,} characters.")
     if signed is not None and token.count(".") == 2:
         return await signed.identity(token)
     return Identity(token_digest(token), False)

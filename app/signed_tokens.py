@@ -66,7 +66,10 @@ class SignedTokens:
             raise Unauthenticated(f"The token must be signed by one of {', '.join(rules.algorithms)}.")
         claims = self._claims(token, await self._keys.key(key_id, algorithm))
         return Identity(
-            subject=self._subject(claims), claimed=self._groups(claims), ends_at=float(int(claims["exp"])) + rules.leeway
+            subject=self._subject(claims),
+            issuer=rules.issuer,
+            claimed=self._groups(claims),
+            ends_at=float(int(claims["exp"])) + rules.leeway,
         )
 
     async def close(self) -> None:

@@ -85,6 +85,8 @@ class Caller:
     """Groups that a signed token names, as principals are called."""
     service: str | None = None
     """The service that acts for this caller."""
+    issuer: str | None = None
+    """Who made the signed token by which the caller came itself; None by any other way."""
 
     def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""

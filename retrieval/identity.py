@@ -15,6 +15,8 @@ class Identity:
     """True for a caller without a token on a server that trusts its own machine."""
     subject: str | None = None
     """The principal that a signed token names."""
+    issuer: str | None = None
+    """Who made that token, as it is written there."""
     claimed: tuple[str, ...] = ()
     """The groups that it names, as principals are called: `issuer#group`."""
     ends_at: float | None = None

@@ -84,6 +84,7 @@ class Rights:
             stands_for=tuple(row["stands_for"]),
             claimed=() if row["service"] is not None else identity.claimed,
             service=row["service"],
+            issuer=None if row["service"] is not None else identity.issuer,
             groups=tuple(row["groups"]),
             spaces=spaces,
             access=Access(

@@ -9,13 +9,12 @@ import rich_click as click
 
 from app.cli.answer import Answer, plain, show
 from app.cli.answered import Printed, plain_answer, show_end
+from app.cli.bearer import identity_of_option, token_option
 from app.cli.command import command, json_option
 from app.cli.output import note, print_json
 from app.cli.running import run
 from app.config import Settings
 from app.opening import open_store
-from app.sessions import Identity
-from retrieval.administration.tokens import token_digest
 from retrieval.answering.answer import answer_of
 from retrieval.prompt import language_of
 from retrieval.question import Locale, make_question
@@ -48,7 +47,7 @@ class Given:
 @click.option("--namespace", "-n", "namespaces", multiple=True, help="Where to look; repeatable. Left out: everywhere.")
 @click.option("-k", type=int, default=5, help="How many fragments, 1 to 50.")
 @click.option("--hops", type=int, default=1, help="Steps to neighbours, 1 or 2.")
-@click.option("--token", metavar="TOKEN", help="Ask with the rights of this bearer token instead of as the administrator.")
+@token_option("Ask")
 @click.option("--locale", type=click.Choice(list(LOCALES)), default="auto", help="Language of the headings.")
 @click.option("--context", is_flag=True, help="Print the text for a prompt instead.")
 @click.option("--rerank/--no-rerank", default=None, help="Let a chat model order the hits. Left out: CB_RERANK_ENABLED.")
@@ -80,7 +79,7 @@ def ask_command(
 
 async def ask(settings: Settings, given: Given) -> None:
     """One search in one session, printed."""
-    identity = Identity(None, True) if given.token is None else Identity(token_digest(given.token), False)
+    identity = await identity_of_option(settings, given.token)
     answers = settings.query_synthesize_default and not given.context if given.answer is None else given.answer
     async with open_store(settings) as store:
         deadline = asyncio.get_running_loop().time() + settings.request_timeout

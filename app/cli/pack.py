@@ -12,6 +12,7 @@ import orjson
 import rich_click as click
 
 from app.cli.ask import LOCALES
+from app.cli.bearer import identity_of_option, token_option
 from app.cli.command import command, json_option
 from app.cli.output import note, print_json, results
 from app.cli.pack_compiled import Compiled, plain
@@ -21,8 +22,6 @@ from app.cli.running import run
 from app.cli.typed import instant_of
 from app.config import Settings
 from app.opening import open_store
-from app.sessions import Identity
-from retrieval.administration.tokens import token_digest
 from retrieval.compilation.question import PackQuestion, Strategy, make_pack_question
 from retrieval.errors import BadInput
 from retrieval.prompt import language_of
@@ -71,7 +70,7 @@ class Given:
 @click.option("--known-at", metavar="INSTANT", help="Only what was recorded by then. Left out: now.")
 @click.option("-k", type=int, default=8, help="What each channel admits, 1 to 100.")
 @click.option("--locale", type=click.Choice(list(LOCALES)), default="auto", help="Language of the headings.")
-@click.option("--token", metavar="TOKEN", help="Compile with the rights of this bearer token instead of as the administrator.")
+@token_option("Compile")
 @click.option("--text", "as_text", is_flag=True, help="Print the text for a prompt instead.")
 @click.option(
     "--html", "file", type=click.File("w", encoding="utf-8", lazy=True), metavar="FILE", help="Write a page to look at."
@@ -117,7 +116,7 @@ def refs(anchors: Iterable[str], placed: Iterable[tuple[str, str]]) -> tuple[Ent
 
 async def compile_pack(settings: Settings, given: Given, token: str | None) -> Compiled:
     """One pack in one session, with its trace."""
-    identity = Identity(None, True) if token is None else Identity(token_digest(token), False)
+    identity = await identity_of_option(settings, token)
     async with open_store(settings) as store:
         store.tuning = replace(store.tuning, trace_seconds=TRACE_SECONDS)
         asked = question_of(store.tuning, given)

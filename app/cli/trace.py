@@ -10,16 +10,17 @@ from typing import Any
 
 import rich_click as click
 
+from app.cli.bearer import identity_of_option, token_option
 from app.cli.command import command, group, json_option
 from app.cli.output import note, print_json, printable
 from app.cli.running import run
 from app.cli.trace_output import plain_decision, plain_replay, print_decision, print_replay, print_trace, whole
 from app.config import Settings
 from app.opening import open_store
-from app.sessions import Identity
 from retrieval.administration.rights import local_administrator
-from retrieval.administration.tokens import digest_that_holds, token_digest
+from retrieval.administration.tokens import digest_that_holds
 from retrieval.errors import BadInput
+from retrieval.identity import Identity
 from retrieval.session import Session
 from retrieval.store import Store
 from retrieval.tracing.reading import ShownTrace, stored_trace
@@ -27,21 +28,18 @@ from retrieval.tracing.replaying import Replay, replay
 from retrieval.tracing.why import Decision
 
 trace_argument = click.argument("trace_id", metavar="ID")
-token_option = click.option(
-    "--token", metavar="TOKEN", help="Read with the rights of this bearer token instead of as the administrator."
-)
 
 
 @command("show", example="contextql trace show ctx-0123456789abcdefghijklmn")
 @trace_argument
 @click.option("--candidates", "first", type=click.IntRange(0), default=20, help="How many candidates to show.")
-@token_option
+@token_option("Read")
 @json_option
 def show_command(trace_id: str, first: int, token: str | None, as_json: bool) -> None:
     """Show what happened: channels, stages, and what was scored."""
 
     async def look(settings: Settings) -> dict[str, Any]:
-        async with reading(settings, trace_id, token) as (_, trace):
+        async with reading(settings, trace_id, await identity_of_option(settings, token)) as (_, trace):
             return await whole(trace, first)
 
     found = run(look, embeds=False)
@@ -53,7 +51,7 @@ def show_command(trace_id: str, first: int, token: str | None, as_json: bool) ->
 @click.option("--key", help="The key of an entity: the best of it and its fragments is told.")
 @click.option("--namespace", "-n", help="Where the key is; left out: the namespaces of the trace.")
 @click.option("--item", "item_id", metavar="ITEM", help="The id of one item, or `current`.")
-@token_option
+@token_option("Read")
 @json_option
 def why_command(
     trace_id: str, key: str | None, namespace: str | None, item_id: str | None, token: str | None, as_json: bool
@@ -63,7 +61,7 @@ def why_command(
         raise click.UsageError("Give either --key or --item.")
 
     async def look(settings: Settings) -> Decision:
-        async with reading(settings, trace_id, token) as (_, trace):
+        async with reading(settings, trace_id, await identity_of_option(settings, token)) as (_, trace):
             return await trace.why(namespace, key, item_id)
 
     found = run(look, embeds=False)
@@ -73,7 +71,7 @@ def why_command(
 @command("replay", example="contextql trace replay ctx-0123456789abcdefghijklmn")
 @trace_argument
 @click.option("--all", "everything", is_flag=True, help="Show also what has not changed.")
-@token_option
+@token_option("Read")
 @json_option
 def replay_command(trace_id: str, everything: bool, token: str | None, as_json: bool) -> None:
     """Compile a pack again with what was asked then, as of then, and show what has changed since, item by item.
@@ -83,8 +81,10 @@ def replay_command(trace_id: str, everything: bool, token: str | None, as_json: 
     """
 
     async def compile_again(settings: Settings) -> Replay:
-        async with reading(settings, trace_id, token) as (store, trace):
-            identity = identity_of(token) if token is not None else await maker_of(store, trace)
+        identity = await identity_of_option(settings, token)
+        async with reading(settings, trace_id, identity) as (store, trace):
+            if token is None:
+                identity = await maker_of(store, trace)
             async with session_of(store, settings, identity, trace.record.created_at) as session:
                 return await replay(trace, session)
 
@@ -94,30 +94,24 @@ def replay_command(trace_id: str, everything: bool, token: str | None, as_json: 
 
 async def maker_of(store: Store, trace: ShownTrace) -> Identity:
     """Who made a trace, or the administrator when that one is let in no longer."""
-    maker = trace.record.principal_id
+    maker, name = trace.record.principal_id, trace.record.made_by
     if maker is None:
-        return identity_of(None)
+        return Identity(is_local_administrator=True)
     digest = await digest_that_holds(store.database, local_administrator(), maker)
     if digest is None:
-        name = trace.record.made_by
         note(f"{name} made it and has no token that holds; it is compiled again with the rights of the administrator.")
-        return identity_of(None)
-    return Identity(digest, False)
+        return Identity(is_local_administrator=True)
+    return Identity(digest)
 
 
 @asynccontextmanager
-async def reading(settings: Settings, trace_id: str, token: str | None) -> AsyncIterator[tuple[Store, ShownTrace]]:
+async def reading(settings: Settings, trace_id: str, identity: Identity) -> AsyncIterator[tuple[Store, ShownTrace]]:
     """A trace in a session of its reader; raises `BadInput` for one that is not there."""
-    async with open_store(settings) as store, session_of(store, settings, identity_of(token)) as session:
+    async with open_store(settings) as store, session_of(store, settings, identity) as session:
         trace = await stored_trace(session, trace_id)
         if trace is None:
             raise BadInput(f"There is no trace {printable(trace_id)[:100]!r}; it is another's, it was too old, or it never was.")
         yield store, trace
-
-
-def identity_of(token: str | None) -> Identity:
-    """Who sends a token; without one the administrator."""
-    return Identity(None, True) if token is None else Identity(token_digest(token), False)
 
 
 def session_of(store: Store, settings: Settings, identity: Identity, clock: datetime | None = None) -> Session:

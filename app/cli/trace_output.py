@@ -28,7 +28,7 @@ async def whole(trace: ShownTrace, first: int) -> dict[str, Any]:
         "madeBy": record.made_by,
         "operation": record.operation.value,
         "strategy": record.strategy,
-        "request": record.request,
+        "request": await trace.request,
         "ephemeralSize": record.ephemeral_size,
         "channels": [plain_channel(one) for one in await trace.channels],
         "stages": [plain_stage(one) for one in record.stages],

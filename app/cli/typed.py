@@ -10,13 +10,12 @@ from typing import Any
 import rich_click as click
 from rich.text import Text
 
+from app.cli.bearer import identity_of_option, token_option
 from app.cli.command import command, json_option
 from app.cli.output import note, print_json, printable, results
 from app.cli.running import run
 from app.config import Settings
 from app.opening import open_store
-from app.sessions import Identity
-from retrieval.administration.tokens import token_digest
 from retrieval.errors import BadInput
 from retrieval.primitives.graph import Direction
 from retrieval.records import Fact
@@ -65,7 +64,7 @@ class Found:
 @click.option("--namespace", "-n", "namespaces", multiple=True, help="Where to look; repeatable. Left out: everywhere.")
 @click.option("--as-of", metavar="INSTANT", help="Instant of validity, such as 2026-09-05T00:00:00Z. Left out: now.")
 @click.option("--semantic", is_flag=True, help="Look for VALUE by meaning when nothing else finds it.")
-@click.option("--token", metavar="TOKEN", help="Walk with the rights of this bearer token instead of as the administrator.")
+@token_option("Walk")
 @json_option
 def typed_command(
     kind: str, value: str, steps: tuple[str, ...], namespaces: tuple[str, ...], as_of: str | None, semantic: bool,
@@ -112,7 +111,7 @@ def instant_of(text: str, option: str = "--as-of") -> datetime:
 
 async def found(settings: Settings, given: Given) -> Found:
     """One walk in one session."""
-    identity = Identity(None, True) if given.token is None else Identity(token_digest(given.token), False)
+    identity = await identity_of_option(settings, given.token)
     async with open_store(settings) as store:
         asked: TypedQuestion = make_typed_question(
             store.tuning, [given.anchor], given.steps, namespaces=given.namespaces, as_of=given.as_of,

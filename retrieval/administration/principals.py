@@ -13,6 +13,7 @@ from retrieval.database import Connection, Database
 from retrieval.errors import BadInput, Conflict, ContextQLError, Forbidden
 from retrieval.outcomes import NOTHING_DELETED, Deletion, ItemResult, Outcome
 from retrieval.retrying import retried
+from retrieval.tracing.storing import drop_traces_of_subject
 
 KINDS = ("USER", "GROUP", "SERVICE")
 
@@ -108,7 +109,7 @@ async def list_principals(database: Database, caller: Caller) -> tuple[Principal
 
 
 async def delete_principal(database: Database, caller: Caller, name: str) -> Deletion:
-    """Delete a principal with its tokens, memberships and grants: one of the same name made later inherits nothing."""
+    """Delete a principal with its tokens, memberships, grants and traces: one of the same name made later inherits nothing."""
     if name == EVERYONE:
         raise BadInput("The group 'everyone' cannot be deleted; revoke its grants instead.")
 
@@ -120,6 +121,7 @@ async def delete_principal(database: Database, caller: Caller, name: str) -> Del
                 return NOTHING_DELETED
             if row["principal_id"] == caller.principal_id and not is_local(caller):
                 raise BadInput("You cannot delete yourself.")
+            await drop_traces_of_subject(connection, check_principal(name))
             await bump_rights_epoch(connection)
             return Deletion(True, {kind: row[kind] for kind in ("tokens", "memberships", "grants")} | {"principals": 1})
 

@@ -48,6 +48,7 @@ async def head(
         trace_id=new_trace_id(),
         principal_id=caller.principal_id,
         made_by=caller.name,
+        issuer=caller.issuer if caller.principal_id == 0 else None,
         namespaces=tuple(sorted(space.ns for space in spaces)),
         created_at=await session.now(),
         operation=operation,

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval.compilation.choosing import Candidate, Dropped, DropReason
 from retrieval.compilation.item import Item, ItemKind
@@ -18,6 +18,7 @@ from retrieval.stage import Work, stage
 from retrieval.text import strict
 from retrieval.tracing.plain import record_of
 from retrieval.tracing.record import CandidateTrace, ChannelTrace, Outcome, TraceRecord
+from retrieval.tracing.requests import masked_request
 from retrieval.tracing.why import Decision, best_decision, decision_on, nothing_found
 from retrieval.untrusted import neutralize_line
 
@@ -34,7 +35,8 @@ async def stored_trace(session: Session, trace_id: str) -> ShownTrace | None:
         return None
     caller = await session.caller
     reader = session.reader(caller.spaces)
-    rows = await reader.rows("trace", trace_id, caller.principal_id, session.store.tuning.trace_days)
+    days, issuer, claimed = session.store.tuning.trace_days, caller.issuer, list(caller.claimed)
+    rows = await reader.rows("trace", trace_id, caller.principal_id, days, issuer, caller.name, claimed)
     return ShownTrace(session, record_of(rows[0]["body"])) if rows else None
 
 
@@ -89,6 +91,14 @@ class ShownTrace:
         """The names of its namespaces, by name."""
         names = {space.ns: space.name for space in (await self.session.caller).spaces}
         return sorted(names[ns] for ns in self.record.namespaces if ns in names)
+
+    @stage
+    async def request(self) -> Mapping[str, Any]:
+        """What was asked; personal data in it are masked unless the reader may read those of all its namespaces."""
+        caller, record = await self.session.caller, self.record
+        reader = self.session.reader(caller.spaces)
+        shows = all(map(reader.shows, record.namespaces)) if record.namespaces else caller.administrator
+        return record.request if shows else masked_request(record.request)
 
     @stage
     async def channels(self) -> list[ShownChannel]:

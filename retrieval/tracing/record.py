@@ -93,6 +93,7 @@ class TraceRecord:
 
     trace_id: str
     principal_id: int | None
+    """None for the local administrator, 0 for a subject that no principal stood for."""
     made_by: str
     namespaces: tuple[int, ...]
     created_at: datetime
@@ -105,6 +106,8 @@ class TraceRecord:
     stages: tuple[StageTrace, ...] = ()
     candidates: tuple[CandidateTrace, ...] = ()
     budget: BudgetTrace | None = None
+    issuer: str | None = None
+    """Who vouched for a subject that no principal stood for."""
 
     @property
     def strategy(self) -> str | None:

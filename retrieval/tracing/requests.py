@@ -7,9 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from retrieval.compilation.question import PackQuestion, Strategy
+from retrieval.personal.masking import masked_value
 from retrieval.question import Question
 from retrieval.subgraph import EntityRef
 from retrieval.typed.question import TypedQuestion
+
+WRITTEN = frozenset({"question", "anchors", "relevanceScopes", "allowedScopes", "subject", "traverse"})
+"""The arguments with text of the caller's own."""
 
 
 def request_of_search(asked: Question) -> dict[str, Any]:
@@ -61,6 +65,11 @@ def request_of_pack(asked: PackQuestion) -> dict[str, Any]:
         "k": asked.k,
         "locale": asked.locale,
     }
+
+
+def masked_request(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with personal data masked in what a caller wrote; namespaces, numbers and instants as they are."""
+    return {name: masked_value(value) if name in WRITTEN else value for name, value in request.items()}
 
 
 def pack_of(request: Mapping[str, Any]) -> PackQuestion:

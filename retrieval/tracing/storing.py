@@ -47,7 +47,8 @@ async def insert(store: Store, record: TraceRecord) -> None:
     """Write the row, in a connection of its own."""
     started = perf_counter()
     body = json_text(plain_of(record))
-    values = (record.trace_id, record.principal_id, list(record.namespaces), record.marks(), body)
+    owner = (None, record.issuer, record.made_by) if record.issuer is not None else (record.principal_id, None, None)
+    values = (record.trace_id, owner[0], list(record.namespaces), record.marks(), body, *owner[1:])
     async with store.database.writing(store.tuning.trace_seconds) as connection:
         await connection.execute(statement("store_trace"), *values)
     store.observer.statement("store_trace", perf_counter() - started)
@@ -67,6 +68,11 @@ async def prune_traces(database: Database, days: int) -> int:
 async def drop_traces(connection: Connection, ns: int) -> None:
     """Take away every trace over a namespace that is being deleted."""
     await connection.execute(statement("drop_traces_of_namespace"), ns)
+
+
+async def drop_traces_of_subject(connection: Connection, name: str) -> None:
+    """Take away every trace that a subject of this name made while no principal stood for it."""
+    await connection.execute(statement("drop_traces_of_subject"), name)
 
 
 async def erase_from_traces(

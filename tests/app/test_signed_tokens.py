@@ -56,7 +56,7 @@ async def test_a_token_names_its_caller_its_groups_and_its_end(issuer: Issuer) -
     ends = int(time.time()) + 100
     token = issuer.token("ann", groups=["staff", "staff", "", "a\0b", "ops"], exp=ends)
     found = await checking(issuer).identity(token)
-    assert found == Identity(subject="ann", claimed=(f"{ISSUER}#staff", f"{ISSUER}#ops"), ends_at=ends + 60)
+    assert found == Identity(subject="ann", issuer=ISSUER, claimed=(f"{ISSUER}#staff", f"{ISSUER}#ops"), ends_at=ends + 60)
 
 
 async def test_every_algorithm_of_the_default_is_taken(issuer: Issuer) -> None:

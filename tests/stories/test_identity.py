@@ -114,16 +114,6 @@ async def test_a_claimed_group_may_write_where_it_has_the_role(place: Place) -> 
         assert await place.desk.refusal(WRITE, place.issuer.token(subject), namespace="inner") == "NAMESPACE_NOT_FOUND"
 
 
-async def test_traces_of_others_stay_closed_to_a_caller_without_a_row(place: Place) -> None:
-    find = '{ search(question: "x", namespaces: ["open"]) { hits { score } traceId } }'
-    trace_id = (await place.desk.ask(find))["search"]["traceId"]
-    look = f'{{ trace(traceId: "{trace_id}") {{ traceId }} }}'
-    assert trace_id
-    assert (await place.desk.ask(look))["trace"] == {"traceId": trace_id}
-    assert (await place.desk.ask(look, place.issuer.token("nobody")))["trace"] is None
-    assert (await place.desk.ask(find, place.issuer.token("nobody")))["search"]["traceId"] is None, "it has no row to hang on"
-
-
 async def test_a_session_ends_with_the_token_that_opened_it(place: Place) -> None:
     for ends_in, holds in ((60, True), (-1, False)):
         identity = Identity(subject="ann", ends_at=time.time() + ends_in)

@@ -1,0 +1,3 @@
+-- Takes away every trace of a subject that no principal stood for.
+-- $1 subject
+delete from trace t where t.subject = $1
