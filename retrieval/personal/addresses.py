@@ -34,12 +34,17 @@ def emails(text: str) -> Iterator[Candidate]:
 
 def ibans(text: str) -> Iterator[Candidate]:
     """IBANs in a plain text, proven by country, length and check digits."""
-    latin = text.translate(_LOOKALIKES)
-    for found in _IBAN.finditer(latin):
+    read = latin(text)
+    for found in _IBAN.finditer(read):
         shown = found[0]
         ends = [at for at, sign in enumerate(shown, 1) if sign.isalnum()]
         for length in range(len(ends), _IBAN_LEAST - 1, -1):
             end = ends[length - 1]
-            if not latin[found.start() + end : found.start() + end + 1].isalnum() and iban.is_valid(shown[:end].upper()):
+            if not read[found.start() + end : found.start() + end + 1].isalnum() and iban.is_valid(shown[:end].upper()):
                 yield Candidate(Kind.IBAN, found.start(), found.start() + end, Sure.ANNOUNCED)
                 break
+
+
+def latin(text: str) -> str:
+    """A text with the Cyrillic letters that look like Latin ones as these, letter for letter."""
+    return text.translate(_LOOKALIKES)

@@ -30,6 +30,11 @@ class Plain:
         return at if number == 0 else at + self.cuts[number - 1][1]
 
 
+def hides(text: str) -> bool:
+    """Whether a text has characters that no eye sees."""
+    return _HIDDEN.search(text) is not None
+
+
 def plain(text: str) -> Plain:
     """The plain form of a text, in time linear in it."""
     cuts: list[tuple[int, int]] = []
