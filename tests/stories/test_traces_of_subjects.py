@@ -90,15 +90,18 @@ async def test_a_principal_of_the_name_inherits_nothing_but_the_subject_goes_on_
     assert await values(place.desk.store, "select count(*) from trace") == [0]
 
 
-async def test_a_service_that_acts_for_a_user_reads_none_of_its_own(place: Place) -> None:
-    await delete_principal(place.desk.store.database, ADMIN, "bot")
-    id = await place.made(place.issuer.token("bot"))
-    await upsert_principal(place.desk.store.database, ADMIN, PrincipalInput("bot", "SERVICE"))
-    await let_act(place.desk.store.database, ADMIN, "bot", True)
-    assert await place.reads(place.issuer.token("bot"), id)
-    headers = {"Authorization": f"Bearer {place.issuer.token('bot')}", "X-On-Behalf-Of": "ann"}
-    answer = await place.desk.client.post("/graphql", json={"query": LOOK, "variables": {"id": id}}, headers=headers)
-    assert answer.json() == {"data": {"trace": None}}
+async def test_a_service_reads_for_a_user_neither_its_own_nor_those_from_before_the_user_was_one(place: Place) -> None:
+    database = place.desk.store.database
+    await delete_principal(database, ADMIN, "bot")
+    ids = [await place.made(place.issuer.token(subject)) for subject in ("bot", "eva")]
+    await upsert_principal(database, ADMIN, PrincipalInput("bot", "SERVICE"))
+    await upsert_principal(database, ADMIN, PrincipalInput("eva", "USER"))
+    await let_act(database, ADMIN, "bot", True)
+    assert await place.reads(place.issuer.token("bot"), ids[0])
+    headers = {"Authorization": f"Bearer {place.issuer.token('bot')}", "X-On-Behalf-Of": "eva"}
+    for id in ids:
+        answer = await place.desk.client.post("/graphql", json={"query": LOOK, "variables": {"id": id}}, headers=headers)
+        assert answer.json() == {"data": {"trace": None}}
 
 
 async def test_it_goes_with_its_namespace_and_its_days(place: Place) -> None:
@@ -148,3 +151,10 @@ async def test_a_claimed_group_leads_on_to_groups_of_groups(place: Place) -> Non
     await upsert_principal(database, ADMIN, PrincipalInput("cleo", "USER"))
     answer = await place.desk.client.post("/graphql", json={"query": LOOK, "variables": {"id": id}}, headers=headers)
     assert answer.json() == {"data": {"trace": None}}, "groups of a service are not those of its user"
+
+
+async def test_whoever_everyone_makes_an_administrator_is_one_without_a_principal_too(place: Place) -> None:
+    id = await place.made(await place.desk.token("ann"))
+    assert not await place.reads(place.issuer.token("cleo"), id)
+    await grant(place.desk.store.database, ADMIN, "everyone", "open", "ADMIN")
+    assert await place.reads(place.issuer.token("cleo"), id)

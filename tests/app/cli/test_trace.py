@@ -20,6 +20,7 @@ from tests.app.cli.conftest import Run
 from tests.fixtures.world import execute, opened, tuned
 from tests.fixtures.writing import ADMIN, DOCS, put, values
 
+NUMBER = "+7 916 123-45-67"
 TEXTS = {"near": "зебра зебра зебра", "far": "зебра и много других слов о саванне", "long": "зебра " + "и слон " * 9}
 
 
@@ -149,6 +150,55 @@ def test_a_replay_has_the_rights_that_its_maker_has_now(run: Run, traced: str, b
     ended = run("trace", "replay", trace_id)
     assert "ann made it and has no token that holds" in ended.err
     assert "fragment hidden" in ended.out
+
+
+async def of_people(store: Store) -> tuple[str, dict[str, str]]:
+    """A trace of Ann, who asked with a number, and tokens: hers, of an administrator of `docs`, of one who may read it too."""
+    people = {"ann": ("READER",), "chief": ("ADMIN",), "lead": ("ADMIN", "PERSONAL_DATA")}
+    await upsert_principals(store.database, ADMIN, [PrincipalInput(name, "USER") for name in people])
+    tokens = {}
+    for name, roles in people.items():
+        for role in roles:
+            await grant(store.database, ADMIN, name, DOCS, role=role)
+        tokens[name] = (await create_token(store.database, ADMIN, name)).token
+    await put(store, "call", f"зебра ждёт звонка {NUMBER}")
+    query = """query($question: String!, $anchors: [EntityRef!]!) {
+        contextPack(question: $question, anchors: $anchors, relevanceScopes: ["person:ann@example.org"], namespaces: ["docs"]) {
+            traceId } }"""
+    given = {"question": f"зебра {NUMBER}", "anchors": [{"key": "ann@example.org"}]}
+    answer = await execute(store, query, tokens["ann"], variables=given)
+    return answer["data"]["contextPack"]["traceId"], tokens
+
+
+def test_what_was_asked_is_masked_for_whoever_may_not_read_personal_data(run: Run, traced: str, base: str) -> None:
+    id, tokens = at(base, of_people)
+    for name in ("ann", "chief"):
+        for command in (["show"], ["show", "--json"], ["why", "--key", "call"], ["why", "--key", "near", "--json"],
+                        ["replay", "--all"], ["replay", "--json"]):  # fmt: skip
+            shown = run("trace", *command, id, "--token", tokens[name])
+            assert shown.code == 0, shown.err
+            assert not any(part in shown.out + shown.err for part in ("916", "ann@example.org")), (name, command)
+        request = run("trace", "show", id, "--json", "--token", tokens[name]).json["request"]
+        assert (request["question"], request["anchors"][0]["key"]) == ("зебра [PHONE]", "[EMAIL]")
+        assert (request["relevanceScopes"], request["namespaces"], request["k"]) == (["person:[EMAIL]"], [DOCS], 8)
+    for token in (["--token", tokens["lead"]], []):
+        request = run("trace", "show", id, "--json", *token).json["request"]
+        assert (request["question"], request["anchors"][0]["key"]) == (f"зебра {NUMBER}", "ann@example.org")
+
+
+def test_the_right_must_be_held_in_all_namespaces_of_a_trace(run: Run, traced: str, base: str) -> None:
+    async def wide(store: Store) -> tuple[str, str]:
+        _, tokens = await of_people(store)
+        await create_namespace(store.database, ADMIN, "other")
+        await grant(store.database, ADMIN, "lead", "other", role="ADMIN")
+        query = "query($question: String!) { search(question: $question) { traceId } }"
+        answer = await execute(store, query, tokens["lead"], variables={"question": NUMBER})
+        return answer["data"]["search"]["traceId"], tokens["lead"]
+
+    id, token = at(base, wide)
+    assert run("trace", "show", id, "--json", "--token", token).json["request"]["question"] == "[PHONE]"
+    at(base, lambda store: grant(store.database, ADMIN, "lead", "other", role="PERSONAL_DATA"))
+    assert run("trace", "show", id, "--json", "--token", token).json["request"]["question"] == NUMBER
 
 
 def test_only_packs_are_compiled_again(run: Run, traced: str, base: str) -> None:
