@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator
 
@@ -29,6 +30,11 @@ async def test_a_question_is_nearest_to_the_passage_that_answers_it_in_either_la
     assert passages.dtype == np.float32
     assert np.allclose(np.linalg.norm(passages, axis=1), 1, atol=1e-5)
     assert (questions @ passages.T).argmax(axis=1).tolist() == [0, 1]
+
+
+async def test_threads_of_the_engine_sleep_while_they_wait_so_that_others_have_the_cores(embedder: LocalEmbedder) -> None:
+    await embedder.embed_questions(["ready"])
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"  # what the library reads when it is loaded; it tells nobody
 
 
 async def test_questions_and_passages_have_different_prefixes(embedder: LocalEmbedder) -> None:
