@@ -9,7 +9,7 @@ from app.signed_tokens import SignedTokenRules, SignedTokens
 
 def make_signed_tokens(settings: Settings) -> SignedTokens | None:
     """What checks signed tokens; None where no issuer is configured, and opaque tokens are the only ones."""
-    if settings.jwt_issuer is None or settings.jwt_jwks_url is None:
+    if settings.jwt_issuer is None:
         return None
     rules = SignedTokenRules(
         issuer=settings.jwt_issuer,
@@ -20,4 +20,5 @@ def make_signed_tokens(settings: Settings) -> SignedTokens | None:
         groups_claim=settings.jwt_groups_claim,
         groups_most=settings.jwt_max_groups,
     )
-    return SignedTokens(rules, IssuerKeys(settings.jwt_jwks_url, fresh=settings.jwt_jwks_fresh, kept=settings.jwt_jwks_kept))
+    keys = IssuerKeys(settings.jwt_issuer, settings.jwt_jwks_url, fresh=settings.jwt_jwks_fresh, kept=settings.jwt_jwks_kept)
+    return SignedTokens(rules, keys)

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, NoDecode
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Names = Annotated[tuple[str, ...], NoDecode]
+ADDRESS = re.compile(r"(https?)://([^/\s?#@]+)(/[^\s#]*)?")
 PUBLIC_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
@@ -29,7 +30,8 @@ class IdentitySettings(BaseSettings):
     )
     jwt_jwks_url: str | None = Field(
         default=None,
-        description="Address of the issuer's public keys (JWKS), by https unless it is this machine; needed with CB_JWT_ISSUER.",
+        description="Address of the issuer's public keys (JWKS), by https unless it is this machine. Unset: that which the "
+        "issuer names in its `/.well-known/openid-configuration`; CB_JWT_ISSUER must be an address then.",
     )
     jwt_algorithms: Names = Field(
         default=("RS256", "PS256", "ES256", "EdDSA"),
@@ -45,7 +47,8 @@ class IdentitySettings(BaseSettings):
         default="groups",
         min_length=1,
         max_length=200,
-        description="Claim of a signed token that lists groups; each is the group `issuer#group` for as long as the token holds.",
+        description="Claim of a signed token that lists groups; each is the group `issuer#group` for as long as the token holds. "
+        "Of a name that no claim has, the parts between dots lead inward, as in `realm_access.roles`.",
     )
     jwt_max_groups: int = Field(
         default=200, ge=1, le=2_000, description="Groups that a signed token may list; one with more is refused."
@@ -67,16 +70,18 @@ class IdentitySettings(BaseSettings):
         if issuer is None and value:
             raise ValueError("does nothing without CB_JWT_ISSUER; set that too")
         if issuer is not None and not value and "jwt_issuer" in info.data:
-            raise ValueError("is needed with CB_JWT_ISSUER")
+            if info.field_name == "jwt_audience":
+                raise ValueError("is needed with CB_JWT_ISSUER")
+            if not is_safe_address(issuer):
+                raise ValueError("is needed with a CB_JWT_ISSUER that is no address that begins with https://")
         return value
 
     @field_validator("jwt_jwks_url")
     @classmethod
     def _is_safe(cls, value: str | None) -> str | None:
-        match = re.fullmatch(r"(https?)://([^/\s?#@]+)(/[^\s#]*)?", value or "")
-        if value is not None and match is None:
+        if value is not None and ADDRESS.fullmatch(value) is None:
             raise ValueError("must be an address that begins with https://")
-        if match is not None and match[1] == "http" and not is_loopback(urlsplit(value or "").hostname or ""):
+        if value is not None and not is_safe_address(value):
             raise ValueError("must begin with https://: whoever stands between could give keys of its own")
         return value
 
@@ -89,6 +94,12 @@ class IdentitySettings(BaseSettings):
         if not value:
             raise ValueError("names no algorithm")
         return value
+
+
+def is_safe_address(text: str) -> bool:
+    """Whether a text is an address by https, or one by http of this machine."""
+    match = ADDRESS.fullmatch(text)
+    return match is not None and (match[1] == "https" or is_loopback(urlsplit(text).hostname or ""))
 
 
 def separated_by_commas(value: object) -> object:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +29,13 @@ REASONS: Mapping[type[PyJWTError], str] = {
     ImmatureSignatureError: "The token is not valid yet; compare the clocks of its issuer and of this server.",
     InvalidAudienceError: "The token is for another audience.",
     InvalidIssuerError: "The token is of another issuer.",
-    InvalidSignatureError: "The signature of the token does not hold.",
     MissingRequiredClaimError: "The token lacks a claim: it needs exp, iss and aud.",
 }
 MALFORMED = "The token cannot be read."
+
+
+class WrongKey(Unauthenticated):
+    """The signature is not by a key that has the id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class SignedTokens:
         algorithm, key_id = header.get("alg"), header.get("kid")
         if algorithm not in rules.algorithms:
             raise Unauthenticated(f"The token must be signed by one of {', '.join(rules.algorithms)}.")
-        claims = self._claims(token, await self._keys.key(key_id, algorithm))
+        claims = self._claims(token, await self._keys.keys(key_id, algorithm))
         return Identity(
             subject=self._subject(claims),
             issuer=rules.issuer,
@@ -76,7 +80,14 @@ class SignedTokens:
         """Stop fetching keys."""
         await self._keys.close()
 
-    def _claims(self, token: str, key: PyJWK) -> Mapping[str, Any]:
+    def _claims(self, token: str, keys: Sequence[PyJWK]) -> Mapping[str, Any]:
+        """What a token says that one of some keys has signed; of those that have not, the last says why."""
+        for key in keys[:-1]:
+            with suppress(WrongKey):
+                return self._claims_by(token, key)
+        return self._claims_by(token, keys[-1])
+
+    def _claims_by(self, token: str, key: PyJWK) -> Mapping[str, Any]:
         rules = self._rules
         try:
             claims: Mapping[str, Any] = jwt.decode(
@@ -88,6 +99,8 @@ class SignedTokens:
                 leeway=rules.leeway,
                 options={"require": ["exp", "iss", "aud"], "enforce_minimum_key_length": True},
             )
+        except InvalidSignatureError:
+            raise WrongKey("The signature of the token does not hold.") from None
         except PyJWTError as error:
             raise Unauthenticated(next((text for kind, text in REASONS.items() if isinstance(error, kind)), MALFORMED)) from None
         except (ValueError, RecursionError, OverflowError):
@@ -107,13 +120,28 @@ class SignedTokens:
         return name
 
     def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
-        given = claims.get(self._rules.groups_claim) or []
+        given = claim_at(claims, self._rules.groups_claim) or []
         listed = [given] if isinstance(given, str) else given
         if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
             raise Unauthenticated(f"The claim {self._rules.groups_claim!r} of the token must list names of groups.")
         if len(listed) > self._rules.groups_most:
             raise Unauthenticated(f"The token names more than {self._rules.groups_most:,} groups.")
         return tuple(dict.fromkeys(name for one in listed if one and (name := group_principal(self._rules.issuer, one))))
+
+
+def claim_at(claims: Mapping[str, Any], path: str) -> Any:
+    """The claim of that name; without one what a path leads to whose parts are between dots; None where there is nothing.
+
+    >>> claim_at({"realm_access": {"roles": ["staff"]}}, "realm_access.roles")
+    ['staff']
+    """
+    if path in claims:
+        return claims[path]
+    for place in (place for place, sign in enumerate(path) if sign == "."):
+        inner = claims.get(path[:place])
+        if isinstance(inner, dict) and (found := claim_at(inner, path[place + 1 :])) is not None:
+            return found
+    return None
 
 
 def group_principal(issuer: str, group: str) -> str:

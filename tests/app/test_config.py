@@ -169,10 +169,18 @@ def test_an_issuer_of_signed_tokens_is_read_whole(load: Load) -> None:
     assert load({"CB_JWT_JWKS_URL": "http://127.0.0.1:8080/keys"}).jwt_jwks_url == "http://127.0.0.1:8080/keys"
 
 
+@pytest.mark.parametrize("issuer", ["https://login.example.org/realms/kb", "http://127.0.0.1:8080/"])
+def test_an_issuer_that_is_an_address_names_its_keys_itself(load: Load, issuer: str) -> None:
+    settings = load({"CB_JWT_ISSUER": issuer, "CB_JWT_AUDIENCE": "kb"})
+    assert (settings.jwt_issuer, settings.jwt_jwks_url) == (issuer, None)
+
+
 @pytest.mark.parametrize(
     ("given", "named"),
     [
         ({"JWT_ISSUER": "x"}, ["CB_JWT_AUDIENCE", "CB_JWT_JWKS_URL"]),
+        ({"JWT_ISSUER": "http://login.example.org", "JWT_AUDIENCE": "kb"}, ["CB_JWT_JWKS_URL"]),
+        ({"JWT_ISSUER": "login", "JWT_AUDIENCE": "kb"}, ["CB_JWT_JWKS_URL"]),
         ({"JWT_AUDIENCE": "x"}, ["CB_JWT_AUDIENCE"]),
         ({**JWT, "JWT_ISSUER": ""}, ["CB_JWT_AUDIENCE", "CB_JWT_JWKS_URL"]),
         ({**JWT, "JWT_JWKS_URL": "http://login.example.org/keys"}, ["CB_JWT_JWKS_URL"]),

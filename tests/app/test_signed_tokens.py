@@ -12,10 +12,12 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, padding
 
+from app.credentials import Credentials
 from app.issuer_keys import IssuerKeys
+from app.sessions import identity_of, identity_of_token
 from app.signed_tokens import SignedTokenRules, SignedTokens
 from retrieval.errors import ProviderUnavailable, Unauthenticated
 from retrieval.identity import Identity
@@ -32,7 +34,7 @@ async def issuer() -> AsyncIterator[Issuer]:
 
 def checking(issuer: Issuer, *, leeway: float = 60, fresh: float = 300, kept: float = 3600, **keys: Any) -> SignedTokens:
     rules = SignedTokenRules(ISSUER, (AUDIENCE, "other"), ALGORITHMS, leeway, "sub", "groups", 5)
-    return SignedTokens(rules, IssuerKeys(issuer.url, fresh=fresh, kept=kept, **keys))
+    return SignedTokens(rules, IssuerKeys(ISSUER, issuer.url, fresh=fresh, kept=kept, **keys))
 
 
 async def refusal(tokens: SignedTokens, token: str) -> str:
@@ -118,13 +120,121 @@ async def test_a_key_is_good_for_its_own_algorithm_use_and_size_only(issuer: Iss
         ({"sub": "administrator"}, "cannot be one"),
         ({"sub": "everyone"}, "cannot be one"),
         ({"sub": "a\0b"}, "cannot be one"),
+        ({"sub": 7}, "cannot be read"),
+        ({"sub": " ann"}, "cannot be one"),
+        ({"sub": "a\ud800"}, "cannot be one"),
+        ({"aud": []}, "lacks a claim"),
+        ({"aud": [7]}, "another audience"),
+        ({"aud": {"contextql": 1}}, "another audience"),
+        ({"aud": ["elsewhere", "contextq"]}, "another audience"),
         ({"groups": {"a": 1}}, "must list"),
+        ({"groups": 7}, "must list"),
+        ({"groups": ["a", None]}, "must list"),
+        ({"groups": [["a"]]}, "must list"),
         ({"groups": [1]}, "must list"),
         ({"groups": ["a", "b", "c", "d", "e", "f"]}, "more than 5"),
     ],
 )
 async def test_what_a_token_must_say_is_checked(issuer: Issuer, given: dict[str, Any], reason: str) -> None:
     assert reason in await refusal(checking(issuer), issuer.token(**given))
+
+
+@pytest.mark.parametrize("aud", [AUDIENCE, "other", [AUDIENCE], ["elsewhere", "other"]])
+async def test_one_of_its_audiences_must_be_ours(issuer: Issuer, aud: Any) -> None:
+    assert (await checking(issuer).identity(issuer.token(aud=aud))).subject == "ann"
+
+
+@pytest.mark.parametrize(
+    ("groups", "claimed"),
+    [
+        ("staff", ["staff"]),
+        ("staff ops", ["staff ops"]),
+        ("", []),
+        ([], []),
+        ([""], []),
+        (["#", "a#b", "#a", "staff#"], ["#", "a#b", "#a", "staff#"]),
+        (["everyone", "administrator", "../team"], ["everyone", "administrator", "../team"]),
+        (["a" * 10_000, "b"], ["b"]),
+        (["a ", "a\0", "a\ud800", "  "], []),
+        (["e\u0301", "\u00e9"], ["\u00e9"]),
+    ],
+)
+async def test_groups_are_named_behind_their_issuer_whatever_they_are_called(
+    issuer: Issuer, groups: Any, claimed: list[str]
+) -> None:
+    found = await checking(issuer).identity(issuer.token(groups=groups))
+    assert found.claimed == tuple(f"{ISSUER}#{name}" for name in claimed)
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "claimed"),
+    [
+        ("realm_access.roles", {"realm_access": {"roles": ["staff"]}}, ["staff"]),
+        ("realm_access.roles", {"realm_access.roles": ["flat"], "realm_access": {"roles": ["staff"]}}, ["flat"]),
+        ("https://example.org/groups", {"https://example.org/groups": ["staff"]}, ["staff"]),
+        ("resource_access.my.client.roles", {"resource_access": {"my.client": {"roles": ["staff"]}}}, ["staff"]),
+        ("realm_access.roles", {"realm_access": ["staff"]}, []),
+        ("realm_access.roles", {"realm_access": {"other": ["staff"]}}, []),
+        ("realm_access.roles", {}, []),
+        ("groups", {"realm": {"groups": ["staff"]}}, []),
+        ("..", {"groups": ["staff"]}, []),
+        ("." * 200, {"": {"": {"": {"": ["staff"]}}}}, []),
+    ],
+)
+async def test_groups_are_found_by_name_and_else_by_a_path(
+    issuer: Issuer, path: str, given: dict[str, Any], claimed: list[str]
+) -> None:
+    rules = SignedTokenRules(ISSUER, (AUDIENCE,), ALGORITHMS, 60, "sub", path, 5)
+    tokens = SignedTokens(rules, IssuerKeys(ISSUER, issuer.url, fresh=300, kept=3600))
+    found = await tokens.identity(issuer.token(**given))
+    assert found.claimed == tuple(f"{ISSUER}#{name}" for name in claimed)
+
+
+async def test_what_a_path_leads_to_is_checked_as_any_list_of_groups(issuer: Issuer) -> None:
+    rules = SignedTokenRules(ISSUER, (AUDIENCE,), ALGORITHMS, 60, "sub", "realm.roles", 2)
+    tokens = SignedTokens(rules, IssuerKeys(ISSUER, issuer.url, fresh=300, kept=3600))
+    assert "must list" in await refusal(tokens, issuer.token(realm={"roles": [7]}))
+    assert "more than 2" in await refusal(tokens, issuer.token(realm={"roles": ["a", "b", "c"]}))
+
+
+async def test_what_a_header_says_must_be_understood_is(issuer: Issuer) -> None:
+    tokens, key = checking(issuer), rsa_key("first")
+    signed = {"kid": "first"}
+    assert (await tokens.identity(jwt.encode(claims(), key, "RS256", headers={**signed, "x": 1}))).subject == "ann"
+    for header in ({"crit": ["exp"], "exp": 1}, {"crit": ["x"], "x": 1}, {"crit": []}, {"crit": "x"}, {"crit": [7]},
+                   {"crit": ["b64"], "b64": False}, {"b64": False}, {"crit": ["b64"]}):  # fmt: skip
+        head = base64.urlsafe_b64encode(json.dumps({"alg": "RS256", "kid": "first", **header}).encode()).rstrip(b"=")
+        body = base64.urlsafe_b64encode(json.dumps(claims()).encode()).rstrip(b"=")
+        whole = head + b"." + body
+        signature = key.sign(whole, padding.PKCS1v15(), hashes.SHA256())
+        token = (whole + b"." + base64.urlsafe_b64encode(signature).rstrip(b"=")).decode()
+        assert "cannot be read" in await refusal(tokens, token), header
+
+
+async def test_keys_that_a_token_brings_along_are_not_looked_at(issuer: Issuer) -> None:
+    forger = rsa_key("forger")
+    brought = {"jwk": public(forger, "forged"), "jku": issuer.url, "x5u": issuer.url}
+    for key_id in ("first", "forged"):
+        token = jwt.encode(claims(), forger, "RS256", headers={"kid": key_id, **brought})
+        assert await refusal(checking(issuer), token)
+
+
+async def test_a_token_of_a_megabyte_is_refused_before_anything_of_it_is_read(issuer: Issuer) -> None:
+    token = issuer.token(groups=["group " * 10] * 20_000)
+    assert len(token) > 1_000_000
+    tokens, spent = checking(issuer), []
+    for _ in range(5):
+        started = time.process_time()
+        with pytest.raises(Unauthenticated):
+            await identity_of(Credentials(f"Bearer {token}", False, "1"), False, tokens)
+        with pytest.raises(Unauthenticated):
+            await identity_of_token(token, tokens)
+        spent.append(time.process_time() - started)
+    assert issuer.fetches == 0
+    started = time.process_time()
+    with pytest.raises(Unauthenticated):
+        await tokens.identity(token)
+    assert min(spent) < (time.process_time() - started) / 10, "a tenth of what reading it takes, at most"
 
 
 async def test_clocks_ten_minutes_off_are_taken_where_the_leeway_says_so(issuer: Issuer) -> None:
