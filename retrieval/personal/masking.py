@@ -17,6 +17,8 @@ from retrieval.personal.plain import plain
 
 _NUMBER = re.compile(r"\d(?:\D{0,12}+\d){6}")
 _AT = "@＠﹫"
+_NAME_MOST = 60
+"""How much of the names that lead to a value helps to tell what it is, in characters: `{"passport": {"number": …}}`."""
 _REMEMBERED = 2_048
 """Texts whose masked form a process remembers."""
 _REMEMBERED_MOST = 2_000
@@ -69,11 +71,12 @@ def masked_value(value: Any, name: str = "") -> Any:
     if isinstance(value, str):
         return _masked_part(value, name)
     if isinstance(value, dict):
-        return {masked(key): masked_value(part, key) for key, part in value.items()}
+        return {masked(key): masked_value(part, f"{name} {key}"[-_NAME_MOST:].strip()) for key, part in value.items()}
     if isinstance(value, list):
         return [masked_value(part, name) for part in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
-        shown = str(value)
+        whole = isinstance(value, float) and value.is_integer()  # to a filter of the database 1.0 is 1
+        shown = str(int(value) if whole else value)
         covered = _masked_part(shown, name)
         return value if covered == shown else covered
     return value
