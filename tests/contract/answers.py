@@ -49,19 +49,21 @@ class Answered:
                 if self.russian
                 else "The knowledge graph has no data on this question"
             )
+        masked = self.run.view.world.masked  # a chat model is told no personal data, whoever asks
         parts = ["# Найденные фрагменты" if self.russian else "# Fragments found"] if self.fragments else []
         for number, fragment in enumerate(self.fragments, 1):
             entity = fragment.entity
-            lines = [f"## [{number}] {entity.title}" + (f" — {fragment.heading}" if fragment.heading else "")]
+            lines = [f"## [{number}] {masked(entity.title)}" + (f" — {masked(fragment.heading)}" if fragment.heading else "")]
             lines += [f"{'Ключ' if self.russian else 'Key'}: {entity.key}"]
-            lines += [f"{'Источник' if self.russian else 'Source'}: {entity.path}"] if entity.path else []
-            parts.append("\n".join(lines) + "\n\n" + fragment.text)
+            lines += [f"{'Источник' if self.russian else 'Source'}: {masked(entity.path)}"] if entity.path else []
+            parts.append("\n".join(lines) + "\n\n" + masked(fragment.text))
         if self.run.neighbours:
             lines = ["# Связанные сущности (граф, соседи)" if self.russian else "# Related entities (graph, neighbours)"]
             for one in self.run.neighbours:
                 entity = one.entity
-                line = f"- {entity.key} ({entity.type}) {entity.title}" + (f" status={entity.status}" if entity.status else "")
-                lines.append(line + (f" — {entity.path}" if entity.path else ""))
+                line = f"- {entity.key} ({entity.type}) {masked(entity.title)}"
+                line += f" status={masked(entity.status)}" if entity.status else ""
+                lines.append(line + (f" — {masked(entity.path)}" if entity.path else ""))
             parts.append("\n".join(lines))
         return "\n\n".join(parts) + "\n"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from typing import Any
 
 from tests.contract.oracle import View, public_id
-from tests.contract.pack_asking import NEVER, startable, written
+from tests.contract.pack_asking import NEVER, literal, startable, written
 from tests.contract.searching import Run
 from tests.contract.selections import selection
 from tests.fixtures.random_world import CLOCK, Fact, World
@@ -83,6 +84,9 @@ def question(view: View, chance: random.Random, k: int) -> str:
 def some_words(world: World, chance: random.Random) -> str:
     """A question of five words."""
     told = [fragment.text.split()[-1] for fragment in chance.choices(list(world.fragments), k=2)]
+    if world.people and chance.random() < 0.25:
+        number = chance.choice(list(world.people))
+        told.insert(chance.randrange(3), number.told(chance.choice(number.ways)))
     return " ".join([*chance.sample(world.words, 3), *told])
 
 
@@ -261,8 +265,8 @@ def entity_filter(world: World, chance: random.Random) -> str:
         f"sourcePaths: {text([entity.path for entity in some if entity.path])}",
         f"keys: {text([entity.key for entity in some])}",
         'meta: {tag: "b"}',
-        f"meta: {literal(chance.choice(some).meta)}",
-        f"attributes: {literal(chance.choice(owners) if owners else {})}",
+        f"meta: {literal(some_pairs(chance.choice(some).meta, chance))}",
+        f"attributes: {literal(some_pairs(chance.choice(owners) if owners else {}, chance))}",
         "attributes: {}",
         f"relevanceScopes: {text(['project:shared', *some[0].scopes])}",
         f"createdAfter: {moments[0]}",
@@ -277,11 +281,10 @@ def entity_filter(world: World, chance: random.Random) -> str:
     return f"{{{first}, {second}}}" if chance.random() < 0.3 and names[0] != names[1] else f"{{{first}}}"
 
 
-def literal(value: object) -> str:
-    """An input object of the query language for one level of pairs, else JSON."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {text(one)}" for name, one in value.items()) + "}"
-    return text(value)
+def some_pairs(value: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """A pair or all of those that an input object can name."""
+    held = {name: one for name, one in value.items() if name.isidentifier()}
+    return held if chance.random() < 0.5 or not held else dict([chance.choice(list(held.items()))])
 
 
 def ids(world: World, chance: random.Random) -> list[str]:

@@ -13,6 +13,7 @@ from retrieval.store import Store
 from tests.contract.asking import documents
 from tests.contract.fields import differences, expected
 from tests.contract.oracle import Refused, View
+from tests.fixtures.personal_numbers import Number, normal
 from tests.fixtures.random_world import LETTERS, TOKEN
 from tests.fixtures.world import api, codes, execute
 
@@ -77,7 +78,20 @@ def errors(view: View, document: str, answer: dict[str, Any]) -> list[str]:
 
 def leaks(view: View, document: str, answer: str) -> list[str]:
     """Forbidden tokens of an answer, also inside what is coded in base64, but for those that the caller sent."""
-    return [token for token in tokens_in(answer) & view.forbidden if token not in document]
+    found = [token for token in tokens_in(answer) & view.forbidden if token not in document]
+    return found + [one.shown for one in numbers_in(view, answer) if not told(one, document)]
+
+
+def numbers_in(view: View, text: str) -> list[Number]:
+    """Numbers of personal data that the caller may not read in a text, however they are written."""
+    said = normal("|".join((text, *decoded(text))))
+    return [one for one in view.unread if one.normal in said]
+
+
+def told(number: Number, document: str) -> bool:
+    """Whether a caller sent a number."""
+    asked = normal(document)
+    return any(normal(way) in asked for way in number.ways)
 
 
 def tokens_in(text: str) -> set[str]:

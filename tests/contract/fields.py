@@ -27,7 +27,7 @@ from tests.contract.packs import Pack
 from tests.contract.parsing import operation_of
 from tests.contract.searching import Run
 from tests.contract.trace_fields import TRACE_FIELDS
-from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
+from tests.fixtures.random_world import CLOCK, Entity, Fact, Fragment, Source
 
 TOOLS = {"AGENT": ["search", "graph", "sql"], "CHAT": ["search_knowledge"]}
 
@@ -37,6 +37,10 @@ EVIDENCE = {1: "INFERRED", 2: "OBSERVED", 3: "ASSERTED"}
 
 def attributes(entity: Entity, asOf: str | None = None) -> dict[str, Any]:
     return lists.attributes_of(entity, datetime.fromisoformat(asOf) if asOf else CLOCK)
+
+
+def read(view: View, fragment: Fragment, text: str) -> str:
+    return str(view.text(fragment.entity.space, text))
 
 
 def in_force(fact: Fact, asOf: str | None = None) -> bool:
@@ -204,7 +208,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "TypedSection": {"type": lambda v, section: section[0], "items": lambda v, section: section[1]},
     "TypedItem": {
         "entity": lambda v, item: item.entity,
-        "attributes": lambda v, item: item.version[1] if item.version else {},
+        "attributes": lambda v, item: v.value(item.entity.space, item.version[1]) if item.version else {},
         "versionId": lambda v, item: OPAQUE,
         "validFrom": lambda v, item: item.version[0] if item.version else None,
         "validTo": lambda v, item: item.ends,
@@ -220,8 +224,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "SourceCard": {
         "namespace": lambda v, entity: entity.space.name,
         "key": lambda v, entity: entity.key,
-        "title": lambda v, entity: entity.title,
-        "sourcePath": lambda v, entity: entity.path,
+        "title": lambda v, entity: v.text(entity.space, entity.title),
+        "sourcePath": lambda v, entity: v.text(entity.space, entity.path),
         "entity": lambda v, entity: entity,
         "source": lambda v, entity: entity.source,
     },
@@ -231,58 +235,58 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "key": lambda v, entity: entity.key,
         "kind": lambda v, entity: entity.kind,
         "type": lambda v, entity: entity.type,
-        "title": lambda v, entity: entity.title,
-        "status": lambda v, entity: entity.status,
-        "sourcePath": lambda v, entity: entity.path,
+        "title": lambda v, entity: v.text(entity.space, entity.title),
+        "status": lambda v, entity: v.text(entity.space, entity.status),
+        "sourcePath": lambda v, entity: v.text(entity.space, entity.path),
         "restricted": lambda v, entity: entity.acl != 0,
-        "attributes": lambda v, entity, **given: attributes(entity, **given),
+        "attributes": lambda v, entity, **given: v.value(entity.space, attributes(entity, **given)),
         "relevanceScopes": lambda v, entity: entity.scopes,
         "createdAt": lambda v, entity: entity.created,
         "updatedAt": lambda v, entity: entity.updated,
         "occurredAt": lambda v, entity: entity.occurred,
         "source": lambda v, entity: entity.source,
         "fragments": lambda v, entity, **given: page(entity, **given),
-        "provenance": lambda v, entity: oracle.chain_of_entity(entity),
+        "provenance": lambda v, entity: oracle.chain_of_entity(v, entity),
         "facts": lambda v, entity, first=20, **given: Page(over_time.around(v, entity, **given), first),
     },
     "Fragment": {
         "id": lambda v, fragment: public_id("f", fragment.entity.space, fragment.id),
         "namespace": lambda v, fragment: fragment.entity.space.name,
         "ordinal": lambda v, fragment: fragment.ordinal,
-        "title": lambda v, fragment: fragment.title,
-        "heading": lambda v, fragment: fragment.heading,
-        "text": lambda v, fragment, neutralized=False: fragment.text,  # nothing in a world needs neutralising
-        "meta": lambda v, fragment: fragment.meta,
+        "title": lambda v, fragment: read(v, fragment, fragment.title),
+        "heading": lambda v, fragment: read(v, fragment, fragment.heading),
+        "text": lambda v, fragment, neutralized=False: read(v, fragment, fragment.text),  # nothing needs neutralising
+        "meta": lambda v, fragment: v.value(fragment.entity.space, fragment.meta),
         "identifiers": lambda v, fragment: fragment.identifiers,
-        "tokenEstimate": lambda v, fragment: math.ceil(len(fragment.text) / 3),
+        "tokenEstimate": lambda v, fragment: math.ceil(len(read(v, fragment, fragment.text)) / 3),
         "entity": lambda v, fragment: fragment.entity,
         "card": lambda v, fragment: fragment.entity,
-        "provenance": lambda v, fragment: oracle.chain_of_fragment(fragment),
+        "provenance": lambda v, fragment: oracle.chain_of_fragment(v, fragment),
     },
     "Source": {
         "id": lambda v, source: public_id("s", source.entity.space, source.entity.id),
         "namespace": lambda v, source: source.entity.space.name,
         "key": lambda v, source: source.entity.key,
-        "title": lambda v, source: source.entity.title,
-        "sourcePath": lambda v, source: source.entity.path,
+        "title": lambda v, source: v.text(source.entity.space, source.entity.title),
+        "sourcePath": lambda v, source: v.text(source.entity.space, source.entity.path),
         "mediaType": lambda v, source: source.media_type,
-        "content": lambda v, source: source.content,
+        "content": lambda v, source: v.text(source.entity.space, source.content),
         "contentSource": lambda v, source: source.content_source,
         "fragmentCount": lambda v, source: len(source.entity.fragments),
-        "personalData": lambda v, source: [],
-        "provenance": lambda v, source: [oracle.origin(source)],
+        "personalData": lambda v, source: sorted(source.personal_data.items()),
+        "provenance": lambda v, source: [oracle.origin(v, source)],
         "entity": lambda v, source: source.entity,
         "fragments": lambda v, source, **given: page(source, **given),
         "statedFacts": lambda v, source, first=20: Page(over_time.stated(v, source), first),
     },
-    "PersonalDataFinding": {"kind": lambda v, _: OPAQUE, "count": lambda v, _: OPAQUE},
+    "PersonalDataFinding": {"kind": lambda v, one: one[0], "count": lambda v, one: one[1]},
     "Fact": {
         "factId": lambda v, fact: public_id("a", fact.subject.space, fact.fact),
         "namespace": lambda v, fact: fact.subject.space.name,
         "subject": lambda v, fact: fact.subject,
         "predicate": lambda v, fact: fact.predicate,
         "object": lambda v, fact: fact.object,
-        "value": lambda v, fact: fact.value,
+        "value": lambda v, fact: v.value(fact.subject.space, fact.value),
         "validFrom": lambda v, fact: fact.valid_from,
         "validTo": lambda v, fact: fact.valid_to,
         "recordedAt": lambda v, fact: fact.recorded,

@@ -78,8 +78,9 @@ def attributes_of(entity: Entity, at: datetime) -> dict[str, Any]:
 
 def chosen(view: View, namespaces: list[str] | None, filter: dict[str, Any] | None, at: datetime | None = None) -> list[Entity]:
     """The visible entities that meet a filter."""
-    wanted, moment = EntityFilter(**(filter or {})), at or CLOCK
-    return [entity for entity in view.entities(view.named(namespaces)) if wanted.admits(entity, moment)]
+    spaces, moment = view.named(namespaces), at or CLOCK
+    wanted = EntityFilter(**view.asked(spaces, filter))
+    return [entity for entity in view.entities(spaces) if wanted.admits(entity, moment)]
 
 
 def listed(
@@ -136,7 +137,13 @@ def counted(
         "FRAGMENTS": [entity for entity in entities for _ in entity.fragments],
         "FACTS": [entity for entity in subjects if entity in entities],
     }
-    counts = Counter(tuple(value_of(entity, name, dateField) for name in dimensions) for entity in things[metric])
+    plain = all(view.shows(space) for space in view.named(namespaces))
+
+    def shown(entity: Entity, name: str) -> str | None:
+        value = value_of(entity, name, dateField)
+        return value if plain or value is None or name == "NAMESPACE" else view.world.masked(value)
+
+    counts = Counter(tuple(shown(entity, name) for name in dimensions) for entity in things[metric])
     days = sorted(day for entity in things[metric] if (day := day_of(entity, dateField)) is not None)
     found = list(counts)
     for place, name in enumerate(dimensions):

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from tests.fixtures.personal_numbers import Number
 from tests.fixtures.random_world import ROLES, Entity, Fact, Fragment, Namespace, Principal, Source, World
 
 
@@ -74,6 +75,32 @@ class View:
             ends = self.sees(thing.subject) and (thing.object is None or self.sees(thing.object))
             return ends and (not thing.places or any(self.sees(place) for place in thing.places))
         raise TypeError(thing)
+
+    def shows(self, space: Namespace) -> bool:
+        """Whether personal data of a namespace are read as they are stored."""
+        return "PERSONAL_DATA" in self.roles(space)
+
+    def text(self, space: Namespace, text: Any) -> Any:
+        """A stored text, or None, as the caller reads it."""
+        return text if text is None or self.shows(space) else self.world.masked(text)
+
+    def value(self, space: Namespace, value: Any) -> Any:
+        """A stored JSON value as the caller reads it."""
+        return value if self.shows(space) else self.world.masked_value(value)
+
+    def asked(self, spaces: Iterable[Namespace], filter: dict[str, Any] | None) -> dict[str, Any]:
+        """A filter as it counts: unless all of the namespaces show personal data, those in it match nothing."""
+        given = filter or {}
+        return given if all(self.shows(space) for space in spaces) else self.world.masked_value(given)
+
+    @cached_property
+    def unread(self) -> frozenset[Number]:
+        """Numbers of personal data that no byte for this caller may hold, however they are written."""
+
+        def reads(owner: Any) -> bool:
+            return self.shows(owner.subject.space if isinstance(owner, Fact) else owner.space) and self.sees(owner)
+
+        return frozenset(one for one, owners in self.world.people.items() if not any(reads(owner) for owner in owners))
 
     @cached_property
     def forbidden(self) -> frozenset[str]:
@@ -145,26 +172,29 @@ def public_id(letter: str, space: Namespace, number: int) -> str:
     return base64.urlsafe_b64encode(f"{letter}:{space.ns}:{number}".encode()).decode().rstrip("=")
 
 
-def origin(source: Source) -> Step:
-    label = source.uri or source.connector or source.media_type
-    digest = hashlib.sha256(source.content.encode()).hexdigest()
+def origin(view: View, source: Source) -> Step:
     space, key = source.entity.space, source.entity.key
-    return Step("ORIGIN", label, space, key, source.fetched, source.author or source.connector, source.uri, digest, source)
+    uri, connector, author = (view.text(space, one) for one in (source.uri, source.connector, source.author))
+    digest = hashlib.sha256(source.content.encode()).hexdigest()
+    return Step(
+        "ORIGIN", uri or connector or source.media_type, space, key, source.fetched, author or connector, uri, digest, source
+    )  # fmt: skip
 
 
-def chain_of_entity(entity: Entity) -> list[Step]:
-    kind = "ENTITY" if entity.kind == "THING" else entity.kind
-    step = Step(kind, entity.title, entity.space, entity.key, entity.occurred or entity.updated, node=entity)
-    return [step, *([origin(entity.source)] if entity.source else [])]
+def chain_of_entity(view: View, entity: Entity) -> list[Step]:
+    kind, title = "ENTITY" if entity.kind == "THING" else entity.kind, view.text(entity.space, entity.title)
+    step = Step(kind, title, entity.space, entity.key, entity.occurred or entity.updated, node=entity)
+    return [step, *([origin(view, entity.source)] if entity.source else [])]
 
 
-def chain_of_fragment(fragment: Fragment) -> list[Step]:
+def chain_of_fragment(view: View, fragment: Fragment) -> list[Step]:
     entity = fragment.entity
-    label = " — ".join(part for part in (entity.title, fragment.heading) if part)
-    return [Step("FRAGMENT", label, entity.space, entity.key, entity.updated, node=fragment), *chain_of_entity(entity)]
+    label = " — ".join(view.text(entity.space, part) for part in (entity.title, fragment.heading) if part)
+    step = Step("FRAGMENT", label, entity.space, entity.key, entity.updated, node=fragment)
+    return [step, *chain_of_entity(view, entity)]
 
 
 def chain_of_fact(view: View, fact: Fact) -> list[Step]:
     places = sorted((place for place in fact.places if view.sees(place)), key=lambda place: place.id)
     step = Step("FACT", fact.predicate, fact.subject.space, at=fact.recorded)
-    return [step, *(step for place in places for step in chain_of_entity(place))]
+    return [step, *(step for place in places for step in chain_of_entity(view, place))]

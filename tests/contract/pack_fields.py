@@ -19,6 +19,13 @@ def shown(view: View, item: Item) -> bool:
     return view.sees(item.thing if isinstance(item.thing, Fact) else entity_of(item.thing))
 
 
+def path(view: View, item: Item) -> str | None:
+    if not isinstance(item.thing, Fragment | Entity):
+        return None
+    found: str | None = view.text(entity_of(item.thing).space, entity_of(item.thing).path)
+    return found
+
+
 def dropped(view: View, pack: Pack) -> list[tuple[Item, str]]:
     return [(item, reason) for item, reason in pack.choice.dropped if shown(view, item)]
 
@@ -45,10 +52,10 @@ PACK_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "PackItem": {
         "itemId": lambda v, item: item.id,
         "kind": lambda v, item: item.kind,
-        "title": lambda v, item: item.title,
+        "title": lambda v, item: item.title(v),
         "text": lambda v, item: item.text,
         "namespace": lambda v, item: item.space and item.space.name,
-        "sourcePath": lambda v, item: entity_of(item.thing).path if isinstance(item.thing, Fragment | Entity) else None,
+        "sourcePath": lambda v, item: path(v, item),
         "score": lambda v, item: item.score,
         "signals": lambda v, item: item.signals,
         "tokenEstimate": lambda v, item: item.price,
@@ -68,7 +75,7 @@ PACK_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "DroppedItem": {
         "itemId": lambda v, pair: pair[0].id,
         "kind": lambda v, pair: pair[0].kind,
-        "title": lambda v, pair: pair[0].title,
+        "title": lambda v, pair: pair[0].title(v),
         "score": lambda v, pair: pair[0].score,
         "tokenEstimate": lambda v, pair: pair[0].price,
         "reason": lambda v, pair: pair[1],

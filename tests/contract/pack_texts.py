@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tests.contract import lists
-from tests.contract.oracle import public_id
+from tests.contract.oracle import View, public_id
 from tests.fixtures.random_world import Entity, Fact, Fragment
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def said(value: Any) -> str:
     return value if isinstance(value, str) else compact(value)
 
 
-def named(entity: Entity) -> str:
-    return entity.title or entity.key
+def named(view: View, entity: Entity) -> str:
+    return str(view.text(entity.space, entity.title)) or entity.key
 
 
 def moment(at: datetime | None) -> str:
@@ -58,19 +58,25 @@ def said_by(fact: Fact) -> str:
     return compact(fact.value) if fact.object is None else f"entity {fact.object.id}"
 
 
-def fact_title(fact: Fact) -> str:
-    return fact.predicate
-
-
-def text_of(thing: Thing, at: datetime) -> str:
-    """The text of an item; nothing in a world needs neutralising."""
-    if isinstance(thing, Fragment):
-        return thing.text
+def title_of(view: View, thing: Thing) -> str:
+    """The title of an item as a reader sees it, who need not be who made the pack."""
     if isinstance(thing, Fact):
-        end = said(thing.value) if thing.object is None else named(thing.object)
-        return f"{named(thing.subject)} {thing.predicate} {end} ({moment(thing.valid_from)} – {moment(thing.valid_to)})"
-    head = f"[{thing.key}] ({thing.type}) {thing.title}" + (f" status={thing.status}" if thing.status else "")
-    return "\n".join([head, *(f"{name}: {said(value)}" for name, value in sorted(lists.attributes_of(thing, at).items()))])
+        return thing.predicate
+    return str(view.text((thing.entity if isinstance(thing, Fragment) else thing).space, thing.title))
+
+
+def text_of(view: View, thing: Thing, at: datetime) -> str:
+    """The text of an item as a caller reads it; nothing in a world needs neutralising."""
+    if isinstance(thing, Fragment):
+        return str(view.text(thing.entity.space, thing.text))
+    if isinstance(thing, Fact):
+        value = view.value(thing.subject.space, thing.value)
+        end = said(value) if thing.object is None else named(view, thing.object)
+        return f"{named(view, thing.subject)} {thing.predicate} {end} ({moment(thing.valid_from)} – {moment(thing.valid_to)})"
+    title, status = (view.text(thing.space, text) for text in (thing.title, thing.status))
+    head = f"[{thing.key}] ({thing.type}) {title}" + (f" status={status}" if status else "")
+    held = view.value(thing.space, lists.attributes_of(thing, at))
+    return "\n".join([head, *(f"{name}: {said(value)}" for name, value in sorted(held.items()))])
 
 
 def cut(text: str, budget: int) -> str:
@@ -108,7 +114,8 @@ def fact_line(item: Item, russian: bool) -> str:
 
 def quoted(item: Item, russian: bool) -> str:
     assert isinstance(item.thing, Fragment)
-    entity, heading = item.thing.entity, item.thing.heading
-    lines = [f"## [{entity.key}] {entity.title}" + (f" — {heading}" if heading else "")]
-    lines += [f"{'Источник' if russian else 'Source'}: {entity.path}"] if entity.path else []
+    entity = item.thing.entity
+    title, heading, path = (item.pack.view.text(entity.space, one) for one in (entity.title, item.thing.heading, entity.path))
+    lines = [f"## [{entity.key}] {title}" + (f" — {heading}" if heading else "")]
+    lines += [f"{'Источник' if russian else 'Source'}: {path}"] if path else []
     return "\n".join(lines) + "\n\n" + item.text

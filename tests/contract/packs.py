@@ -77,11 +77,8 @@ class Item:
     def price(self) -> int:
         return pack_texts.price(self.text)
 
-    @property
-    def title(self) -> str:
-        if self.thing is None:
-            return ""
-        return pack_texts.fact_title(self.thing) if isinstance(self.thing, Fact) else self.thing.title
+    def title(self, view: View) -> str:
+        return "" if self.thing is None else pack_texts.title_of(view, self.thing)
 
     @property
     def section(self) -> str:
@@ -94,10 +91,10 @@ class Item:
         """What the item rests on, as far as a reader may see it."""
         if isinstance(self.thing, Entity):
             facts = [fact for fact in self.pack.led_to(self.thing) if view.sees(fact)]
-            return [*chain_of_entity(self.thing), *(step for fact in facts for step in chain_of_fact(view, fact))]
+            return [*chain_of_entity(view, self.thing), *(step for fact in facts for step in chain_of_fact(view, fact))]
         if isinstance(self.thing, Fact):
             return chain_of_fact(view, self.thing)
-        return [] if self.thing is None else chain_of_fragment(self.thing)
+        return [] if self.thing is None else chain_of_fragment(view, self.thing)
 
 
 class Pack:
@@ -254,7 +251,7 @@ class Pack:
         signals, score = self.signals(thing), 0.0
         for signal in signals:
             score += signal.contribution
-        return Item(self, thing, pack_texts.text_of(thing, self.at), score, signals, thing in self.groups)
+        return Item(self, thing, pack_texts.text_of(self.view, thing, self.at), score, signals, thing in self.groups)
 
     def signals(self, thing: Thing) -> list[Signal]:
         made = []

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,8 @@ from tests.contract.oracle import View
 from tests.contract.walks import Neighbour, around
 from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.judges import by_hash
-from tests.fixtures.random_world import CLOCK, Entity, Fact, Fragment
+from tests.fixtures.personal_numbers import SPELLED, Number
+from tests.fixtures.random_world import CLOCK, Entity, Fact, Fragment, World
 
 RANK_CONSTANT, K1, B = 60, 1.2, 0.75  # as in `tests.fixtures.world.tuned`, whatever a deployment weighs by
 NEIGHBOURS = 40
@@ -116,8 +117,10 @@ class Run:
         self.at = datetime.fromisoformat(asOf) if asOf else CLOCK
         self.language = locale
         self.entity_filter = entityFilter
-        visible = view.fragments(self.spaces)
-        self.candidates = [fragment for fragment in visible if Filter(**(filter or {})).admits(fragment)]
+        visible, wanted = view.fragments(self.spaces), Filter(**view.asked(self.spaces, filter))
+        self.candidates = [fragment for fragment in visible if wanted.admits(fragment)]
+        self.worded = SPELLED.sub(lambda found: " " if found[0] in view.world.spelled else found[0], question)
+        self.numbers = set(view.world.numbers_in(question))
         self.common = [fragment for fragment in visible if not fragment.entity.acl]
 
     def ranked(self, scored: list[tuple[int, list[float], Fragment]]) -> list[tuple[float, Fragment]]:
@@ -133,26 +136,28 @@ class Run:
 
     @cached_property
     def vector(self) -> list[tuple[float, Fragment]]:
-        asked, held = direction(self.question), [fragment for fragment in self.candidates if not fragment.pending]
+        masked = self.view.world.masked
+        asked, held = direction(masked(self.question)), [fragment for fragment in self.candidates if not fragment.pending]
         # A sum for each row by itself: equal texts must come out equal wherever they stand.
-        scores = (np.array([direction(fragment.whole) for fragment in held]).reshape(-1, len(asked)) * asked).sum(axis=1)
+        scores = (np.array([direction(masked(fragment.whole)) for fragment in held]).reshape(-1, len(asked)) * asked).sum(axis=1)
         return self.ranked([(0, [score], fragment) for score, fragment in zip(scores.tolist(), held, strict=True)])
 
     @cached_property
     def lexical(self) -> list[tuple[float, Fragment]]:
-        held = [counted(fragment.worded) for fragment in self.common]
+        masked = self.view.world.masked
+        held = [counted(masked(fragment.worded)) for fragment in self.common]
         mean = sum(words.total() for words in held) / len(held) if held else 100.0
         weights = {}
-        for word in set(words_of(self.question)):
+        for word in set(words_of(self.worded)):
             count = sum(word in words for words in held)
             weights[word] = (count, math.log(1 + (len(held) - count + 0.5) / (count + 0.5)))
         rarest = sorted(weights.items(), key=lambda pair: (pair[1][0], pair[0]))
         scored = []
         for fragment in self.candidates:
-            words = counted(fragment.worded)
+            words = counted(masked(fragment.worded))
             norm = K1 * (1 - B + B * words.total() / mean)
             terms = [idf * times * (K1 + 1) / (times + norm) for word, (_, idf) in rarest if (times := words[word])]
-            exact = len(self.matched(fragment))
+            exact = len(self.matched(fragment)) + len(self.found(fragment))
             if terms or exact:
                 scored.append((exact, terms, fragment))
         return self.ranked(scored)
@@ -160,9 +165,16 @@ class Run:
     def matched(self, fragment: Fragment) -> list[str]:
         return [one for one in self.identifiers if one in fragment.identifiers]
 
+    def found(self, fragment: Fragment) -> set[Number]:
+        """The numbers of the question that a fragment holds, where the caller may read them."""
+        if not self.numbers or not self.view.shows(fragment.entity.space):
+            return set()
+        held = self.view.world.numbers_in([fragment.title, fragment.heading, fragment.text])
+        return self.numbers & set(held)
+
     @cached_property
     def identifiers(self) -> list[str]:
-        return list(dict.fromkeys(re.findall(r"[a-z]+\.yaml", self.question)))
+        return list(dict.fromkeys(re.findall(r"[a-z]+\.yaml", self.worded)))
 
     @property
     def fused(self) -> list[Hit]:
@@ -203,7 +215,7 @@ class Run:
         judged = [
             replace(hit, verdict=mark, signals=[*hit.signals, Signal(None, None, mark, None, 0.0, "RERANK")])
             for hit in list(pool.values())[: max(POOL, self.k)]
-            for mark in [by_hash(judged_text(hit)) / 100]
+            for mark in [by_hash(judged_text(hit, self.view.world)) / 100]
         ]
         taken = {hit.fragment for hit in judged}
         listed = sorted(judged, key=lambda hit: -hit.verdict) + [hit for hit in self.all_fused if hit.fragment not in taken]
@@ -236,35 +248,38 @@ class Run:
             texts = []
             for hit in shown:
                 entity, heading = hit.fragment.entity, hit.fragment.heading
-                lines = [f"## [{entity.key}] {entity.title}" + (f" — {heading}" if heading else "")]
-                lines += [f"{'Источник' if russian else 'Source'}: {entity.path}"] if entity.path else []
-                texts.append("\n".join(lines) + "\n\n" + hit.fragment.text)
+                said = partial(self.view.text, entity.space)
+                lines = [f"## [{entity.key}] {said(entity.title)}" + (f" — {said(heading)}" if heading else "")]
+                lines += [f"{'Источник' if russian else 'Source'}: {said(entity.path)}"] if entity.path else []
+                texts.append("\n".join(lines) + "\n\n" + said(hit.fragment.text))
             parts.append("\n\n".join(["# Найденные фрагменты" if russian else "# Fragments found", *texts]))
         if self.neighbours:
             lines = ["# Связанные сущности (граф, соседи)" if russian else "# Related entities (graph, neighbours)"]
             for one in self.neighbours:
                 entity = one.entity
-                line = f"- [{entity.key}] ({entity.type}) {entity.title}"
-                line += f" status={entity.status}" if entity.status else ""
-                lines.append(line + (f" — {entity.path}" if entity.path else ""))
+                said = partial(self.view.text, entity.space)
+                line = f"- [{entity.key}] ({entity.type}) {said(entity.title)}"
+                line += f" status={said(entity.status)}" if entity.status else ""
+                lines.append(line + (f" — {said(entity.path)}" if entity.path else ""))
             parts.append("\n".join(lines))
         return "\n\n".join(parts)
 
 
-def judged_text(hit: Hit) -> str:
-    """What a judge is shown of a candidate; nothing in a world needs neutralising."""
-    one = hit.fragment
+def judged_text(hit: Hit, world: World) -> str:
+    """What a judge is shown of a candidate, whoever asks; nothing in a world needs neutralising."""
+    one, masked = hit.fragment, world.masked
     if one is None:
-        return " ".join(hit.entity.title.split())[:CHARACTERS]
-    return ((f"{one.title} — {one.heading}" if one.heading else one.title) + "\n" + one.text)[:CHARACTERS]
+        return " ".join(masked(hit.entity.title).split())[:CHARACTERS]
+    head = f"{masked(one.title)} — {masked(one.heading)}" if one.heading else masked(one.title)
+    return (head + "\n" + masked(one.text))[:CHARACTERS]
 
 
 def highlights(hit: Hit) -> list[tuple[str, int, int]]:
     """Where words of the question stand in a hit."""
     if hit.fragment is None:
         return []
-    asked = set(words_of(hit.run.question))
-    fields = {"TITLE": hit.fragment.title, "HEADING": hit.fragment.heading, "TEXT": hit.fragment.text}
+    asked, said = set(words_of(hit.run.worded)), partial(hit.run.view.text, hit.entity.space)
+    fields = {"TITLE": said(hit.fragment.title), "HEADING": said(hit.fragment.heading), "TEXT": said(hit.fragment.text)}
     return [
         (name, found.start(), found.end())
         for name, text in fields.items()
