@@ -192,6 +192,7 @@ class Settings(SurroundingSettings, IdentitySettings):
     )
 
     trace_ttl_days: int = Field(default=30, ge=1, le=3_650, description="Days that traces are kept.")
+    audit_ttl_days: int = Field(default=365, ge=0, le=36_500, description="Days that the audit is kept; 0 for ever.")
 
     max_question: Count = Field(default=10_000, description="Characters in a question.")
     max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")

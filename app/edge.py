@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
 from app.admission import Admission
 from app.graphiql import graphiql_files, graphiql_page
-from app.graphql import DEFAULT_LIMITS, Describe, EdgeLimits, GraphQLEndpoint, OpenSession, Schema
+from app.graphql import DEFAULT_LIMITS, Account, Describe, EdgeLimits, GraphQLEndpoint, OpenSession, Schema, no_account
 from app.health import Health, Ready
 from app.lifecycle import Drain
 from app.origins import OriginGuard, with_cors
@@ -36,9 +36,10 @@ def build_app(
     trusted_proxies: Sequence[str] = (),
     base_path: str = "",
     describe: Describe = lambda session: {},
+    account: Account = no_account,
     graphiql: bool = True,
 ) -> Starlette:
-    """Build the application; `describe` gives the access line its principal, namespaces and counts from a session."""
+    """Build the application; `describe` says for the access line who asked and how much, `account` notes what was read."""
     telemetry = telemetry or Telemetry()
     endpoint = GraphQLEndpoint(
         schema,
@@ -48,6 +49,7 @@ def build_app(
         limits=limits,
         page=graphiql_page() if graphiql else None,
         describe=describe,
+        account=account,
     )
     health = Health(ready, drain or Drain())
     middleware = [Middleware(RequestIds), Middleware(OriginGuard, origins=cors_origins)]

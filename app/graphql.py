@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -41,6 +41,8 @@ from schema.limits import RequestLimits, kind_of
 OpenSession = Callable[[Credentials], AbstractAsyncContextManager[Any]]
 Schema = BaseSchema
 Describe = Callable[[Any], Mapping[str, Any]]
+Account = Callable[[Any, str], Awaitable[None]]
+"""Notes that a session reads, by the type of its operation, before anything leaves; what cannot be noted is not answered."""
 # Codes that say something about the request as a whole; HTTP clients and proxies understand these statuses.
 STATUSES = {
     "UNAUTHENTICATED": 401,
@@ -72,6 +74,10 @@ class EdgeLimits:
 DEFAULT_LIMITS = EdgeLimits()
 
 
+async def no_account(session: Any, kind: str) -> None:
+    """Nothing is noted."""
+
+
 class GraphQLEndpoint(GraphQL[Any, None]):
     """Answers POST and GET (queries only) with JSON or server-sent events, and graphql-transport-ws sockets."""
 
@@ -87,6 +93,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         limits: EdgeLimits = DEFAULT_LIMITS,
         page: Callable[[], Response] | None = None,
         describe: Describe = lambda session: {},
+        account: Account = no_account,
     ) -> None:
         super().__init__(
             schema,
@@ -101,6 +108,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         self.admission = admission
         self.limits = limits
         self.describe = describe
+        self._account = account
         self._page = page
         self._sockets = 0
         self._streams = 0
@@ -192,13 +200,15 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         try:
             async with self.open_session(credentials_of(request, record.request_id)) as session:
                 try:
-                    return await self.schema.execute(
+                    result = await self.schema.execute(
                         operation.query,
                         variable_values=operation.variables,
                         context_value=session,
                         operation_name=operation.name,
                         allowed_operation_types=allowed,
                     )
+                    await self.accounted(session, record, result)
+                    return result
                 finally:
                     self.tell_of(session, record)
         except InvalidOperationTypeError as error:
@@ -228,6 +238,11 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         status = _request_status(errors, media_type) if is_request_error else 200
         headers = {"Cache-Control": "no-store", **EXTRA_HEADERS.get(status, {})}
         return Response(body, status, headers, f"{media_type}; charset=utf-8")
+
+    async def accounted(self, session: Any, record: OperationRecord, result: Any) -> None:
+        """Have it noted what was read, before the first result leaves; a document that was refused read nothing."""
+        if result.data is not None or any(error.path for error in result.errors or ()):
+            await self._account(session, record.note.kind)
 
     def tell_of(self, session: Any, record: OperationRecord) -> None:
         """Put into a record what its session was asked by whom, and did."""

@@ -96,8 +96,12 @@ class EventStream(Response):
                         context_value=session,
                         operation_name=operation.name,
                     )
+                    begun = False
                     async with aclosing(results):
                         async for result in results:
+                            if not begun:
+                                await endpoint.accounted(session, record, result)
+                                begun = True
                             await self._next(send, result)
                 finally:
                     endpoint.tell_of(session, record)

@@ -140,9 +140,13 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
             context_value=session,
             operation_name=operation.operation_name,
         )
+        begun = False
         async with aclosing(results):
             async for result in results:
                 assert isinstance(result, ExecutionResult)
+                if not begun:
+                    await self._endpoint.accounted(session, record, result)
+                    begun = True
                 await self._send_result(operation, record, result)
 
     async def _send_result(self, operation: Operation[Any, None], record: OperationRecord, result: ExecutionResult) -> None:

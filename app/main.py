@@ -19,6 +19,7 @@ from app.spans import make_spans
 from app.telemetry import Telemetry
 from app.watching import Watching
 from app.working import background_work
+from retrieval.session import Session
 from retrieval.store import Store
 from schema.api import make_schema
 from schema.limits import RequestLimits
@@ -70,4 +71,5 @@ def application(
         trusted_proxies=settings.trusted_proxies,
         base_path=settings.base_path,
         describe=describe,
+        account=Session.note_answer,
     )

@@ -50,6 +50,7 @@ def tuning_of(settings: Settings) -> Tuning:
         chat_calls=settings.llm_concurrency,
         chat_calls_of_one=settings.llm_concurrency_per_principal,
         trace_days=settings.trace_ttl_days,
+        audit_days=settings.audit_ttl_days,
     )
 
 

@@ -96,4 +96,7 @@ async def nodes(info: Info, ids: Sequence[str]) -> list[Found]:
             case _:
                 return None
 
-    return list(await asyncio.gather(*(find(*one) for one in asked)))
+    found = list(await asyncio.gather(*(find(*one) for one in asked)))
+    entities = (one if isinstance(one, Entity) else one.entity for one in found if one is not None)
+    info.context.touched.update(entity.namespace for entity in entities)
+    return found

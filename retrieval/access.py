@@ -87,6 +87,8 @@ class Caller:
     """The service that acts for this caller."""
     issuer: str | None = None
     """Who made the signed token by which the caller came itself; None by any other way."""
+    request_id: str | None = None
+    """The id of the request, for the audit; None on the command line."""
 
     def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""

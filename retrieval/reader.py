@@ -26,9 +26,10 @@ NOT_FOR_THEM = "You may not act for that principal."
 class Rights:
     """The caller's rights in one request, resolved once and resolved anew when the epoch moved on."""
 
-    def __init__(self, store: Store, identity: Identity, deadline: float) -> None:
+    def __init__(self, store: Store, identity: Identity, deadline: float, request_id: str = "") -> None:
         self.store = store
         self.deadline = deadline
+        self.request_id = request_id
         self.showing: frozenset[int] = frozenset()
         """The namespaces whose personal data the caller may read, as last resolved."""
         self._identity = identity
@@ -96,6 +97,7 @@ class Rights:
             ),
             now=row["now"],
             model=model_of(row["model_number"], row["embedding_model"], row["embedding_size"]),
+            request_id=self.request_id or None,
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from retrieval.access import Access, Caller, Space
 from retrieval.aggregation import Aggregation
+from retrieval.auditing.reads import note_read
 from retrieval.catalogue import Catalogue
 from retrieval.compilation.compilation import Compilation
 from retrieval.compilation.question import PackQuestion
@@ -49,7 +50,7 @@ class Session:
         self.request_id = request_id
         self.touched: set[str] = set()
         """The namespaces that were read or written, for the access line; one that is closed to the caller is not among them."""
-        self.rights = Rights(store, identity, deadline)
+        self.rights = Rights(store, identity, deadline, request_id)
         self._identity = identity
         self._clock = clock
         self._readers: dict[tuple[int, ...], Reader] = {}
@@ -88,6 +89,14 @@ class Session:
     async def rights_hold(self) -> bool:
         """Whether the caller and all rights are still as they were when the request began; for streams."""
         return await self.rights.hold_since((await self.caller).access.epoch)
+
+    async def note_answer(self, kind: str) -> None:
+        """Note in the audit what a service read for a user, before the answer leaves; whoever asks for itself leaves nothing.
+
+        `kind` is query, mutation or subscription. Raises `ReadOnly`, `DatabaseUnavailable`: then there is no answer.
+        """
+        if self._identity.acts_for is not None:
+            await note_read(self.store, await self.caller, kind, self.touched, self.store.tuning.statement_seconds)
 
     async def spaces(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The namespaces asked for; raises `NamespaceNotFound`, before anything else is read."""

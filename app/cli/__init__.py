@@ -7,6 +7,7 @@ import sys
 import rich_click as click
 
 from app.cli.ask import ask_command
+from app.cli.audit import audit
 from app.cli.bench import bench_command
 from app.cli.command import Invocation
 from app.cli.delete import delete_command
@@ -40,8 +41,8 @@ cli = click.RichGroup(
 )
 for one in (
     demo_command, serve_command, ask_command, pack_command, typed_command, trace, ingest_command, facts, delete_command,
-    namespace, domain, principal, grant, token, migrate_command, worker_command, reembed_command, mask_command, eval_command,
-    bench_command, schema_command, doctor_command,
+    namespace, domain, principal, grant, token, audit, migrate_command, worker_command, reembed_command, mask_command,
+    eval_command, bench_command, schema_command, doctor_command,
 ):  # fmt: skip
     cli.add_command(one)
 

@@ -9,6 +9,8 @@ from retrieval.access import ROLES, Caller
 from retrieval.administration.names import check_principal, principals_by_name
 from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.administration.sql import statement
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database
 from retrieval.errors import BadInput
 from retrieval.keys import check_key, key_digest
@@ -48,7 +50,7 @@ async def grant(
             raise BadInput(f"Entity {entity_key!r} is not restricted: every reader of the namespace sees it. Restrict it first.")
         return await connection.fetchval(statement("grant_entity"), ns, acl_id, principal_id) is not None
 
-    changed = await changed_rights(database, caller, principal, namespace, role, entity_key, change)
+    changed = await changed_rights(database, caller, Action.GRANT, principal, namespace, role, entity_key, change)
     return ItemResult(principal, Outcome.CREATED if changed else Outcome.UNCHANGED)
 
 
@@ -63,7 +65,7 @@ async def revoke(
         acl_id = await permission_set(connection, ns, entity_key)
         return await connection.fetchval(statement("revoke_entity"), ns, acl_id, principal_id) is not None
 
-    changed = await changed_rights(database, caller, principal, namespace, role, entity_key, change)
+    changed = await changed_rights(database, caller, Action.REVOKE, principal, namespace, role, entity_key, change)
     return ItemResult(principal, Outcome.UPDATED if changed else Outcome.UNCHANGED)
 
 
@@ -77,8 +79,9 @@ async def list_grants(database: Database, caller: Caller, namespace: str, princi
 
 
 async def changed_rights(
-    database: Database, caller: Caller, principal: str, namespace: str, role: str, entity_key: str | None, change: Change
-) -> bool:
+    database: Database, caller: Caller, action: Action, principal: str, namespace: str, role: str, entity_key: str | None,
+    change: Change,
+) -> bool:  # fmt: skip
     """Run a change of rights in one transaction that ends with the rights epoch."""
     if role not in ROLES:
         raise BadInput(f"`role` is one of {', '.join(ROLES)}.")
@@ -88,9 +91,11 @@ async def changed_rights(
     async def write() -> bool:
         async with database.writing() as connection:
             ns = await require(connection, caller, namespace, "ADMIN")
-            (principal_id,) = (await principals_by_name(connection, [principal])).values()
+            ((name, principal_id),) = (await principals_by_name(connection, [principal])).items()
             changed = await change(connection, ns, principal_id)
             if changed:
+                about = [] if entity_key is None else [key_digest(entity_key)]
+                await note_write(connection, caller, action, ns, digests=about, what={"principal": name, "role": role})
                 await bump_rights_epoch(connection)
             return changed
 

@@ -8,10 +8,15 @@ from retrieval.access import Caller
 from retrieval.administration.names import EVERYONE, check_principal, principals_by_name
 from retrieval.administration.rights import bump_rights_epoch, require_administrator
 from retrieval.administration.sql import statement
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database
 from retrieval.errors import BadInput
 from retrieval.outcomes import ItemResult, Outcome
 from retrieval.retrying import retried
+
+MEMBERS_TOLD = 100
+"""So many of those that came, and of those that left, are named in the audit; all are counted."""
 
 
 async def set_members(database: Database, caller: Caller, group: str, members: Sequence[str]) -> list[ItemResult]:
@@ -27,9 +32,13 @@ async def set_members(database: Database, caller: Caller, group: str, members: S
             wanted = await principals_by_name(connection, members)
             removed = await connection.fetch(statement("remove_members"), group_id, list(wanted.values()))
             added = await connection.fetch(statement("add_members"), group_id, list(wanted.values()))
+            new = {row["member_id"] for row in added}
             if removed or added:
+                names = {"added": [name for name, id in wanted.items() if id in new], "removed": [row["name"] for row in removed]}
+                wrote = {part: len(listed) for part, listed in names.items()}
+                told = {"group": check_principal(group)} | {part: listed[:MEMBERS_TOLD] for part, listed in names.items()}
+                await note_write(connection, caller, Action.SET_MEMBERS, items=sum(wrote.values()), what=told, outcome=wrote)
                 await bump_rights_epoch(connection)
-        new = {row["member_id"] for row in added}
         results = [ItemResult(name, Outcome.CREATED if id in new else Outcome.UNCHANGED) for name, id in wanted.items()]
         return results + [ItemResult(row["name"], Outcome.UPDATED, message="No longer a member.") for row in removed]
 

@@ -8,6 +8,8 @@ from retrieval.access import Caller
 from retrieval.administration.names import check_name, check_title
 from retrieval.administration.rights import bump_rights_epoch, is_local, require, require_administrator
 from retrieval.administration.sql import statement
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database
 from retrieval.errors import BadInput, Conflict
 from retrieval.outcomes import Deletion
@@ -32,6 +34,7 @@ async def create_namespace(database: Database, caller: Caller, name: str, title:
         ns = await connection.fetchval(statement("create_namespace"), name, title)
         if ns is None:
             raise Conflict(f"Namespace {name!r} exists already.")
+        await note_write(connection, caller, Action.CREATE_NAMESPACE, ns)
         await bump_rights_epoch(connection)
     return Namespace(ns, name, title)
 
@@ -57,6 +60,7 @@ async def delete_namespace(database: Database, caller: Caller, name: str, confir
             await connection.execute(statement("lock_namespace"), ns)
             counts = await empty(connection, ns)
             await drop_traces(connection, ns)
+            await note_write(connection, caller, Action.DELETE_NAMESPACE, ns, outcome=counts)
             await connection.execute("delete from namespace where ns = $1", ns)
             await bump_rights_epoch(connection)
             return Deletion(True, counts)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from retrieval.access import Caller
 from retrieval.administration.names import EVERYONE, RESERVED, check_principal, check_title
-from retrieval.administration.rights import bump_rights_epoch, is_local, require_administrator
+from retrieval.administration.rights import bump_rights_epoch, is_local, local_administrator, require_administrator
 from retrieval.administration.sql import statement
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import counted, note_write
 from retrieval.database import Connection, Database
 from retrieval.errors import BadInput, Conflict, ContextQLError, Forbidden
 from retrieval.outcomes import NOTHING_DELETED, Deletion, ItemResult, Outcome
@@ -52,7 +54,11 @@ async def upsert_principal(database: Database, caller: Caller, given: PrincipalI
     async def write() -> Outcome:
         async with database.writing() as connection:
             await require_administrator(connection, caller)
-            return await store(connection, given)
+            outcome = await store(connection, given)
+            if outcome is not Outcome.UNCHANGED:
+                what = {"principal": check_principal(given.name), "kind": given.kind}
+                await note_write(connection, caller, Action.UPSERT_PRINCIPAL, what=what, outcome=counted([outcome]))
+            return outcome
 
     try:
         return ItemResult(given.name, await retried(write))
@@ -90,9 +96,14 @@ async def make_administrator(database: Database, given: PrincipalInput) -> Outco
         async with database.writing() as connection:
             outcome = await store(connection, given)
             raised = await connection.fetchval(statement("raise_administrator"), check_principal(given.name))
+            if raised is not None and outcome is Outcome.UNCHANGED:
+                outcome = Outcome.UPDATED
+            if outcome is not Outcome.UNCHANGED:
+                what, wrote = {"principal": check_principal(given.name), "kind": given.kind}, counted([outcome])
+                await note_write(connection, local_administrator(), Action.MAKE_ADMINISTRATOR, what=what, outcome=wrote)
             if raised is not None:
                 await bump_rights_epoch(connection)
-            return Outcome.UPDATED if raised is not None and outcome is Outcome.UNCHANGED else outcome
+            return outcome
 
     return await retried(write)
 
@@ -122,8 +133,12 @@ async def delete_principal(database: Database, caller: Caller, name: str) -> Del
             if row["principal_id"] == caller.principal_id and not is_local(caller):
                 raise BadInput("You cannot delete yourself.")
             await drop_traces_of_subject(connection, check_principal(name))
+            counts = {kind: row[kind] for kind in ("tokens", "memberships", "grants")} | {"principals": 1}
+            await note_write(
+                connection, caller, Action.DELETE_PRINCIPAL, what={"principal": check_principal(name)}, outcome=counts
+            )
             await bump_rights_epoch(connection)
-            return Deletion(True, {kind: row[kind] for kind in ("tokens", "memberships", "grants")} | {"principals": 1})
+            return Deletion(True, counts)
 
     return await retried(write)
 
@@ -141,6 +156,7 @@ async def let_act(database: Database, caller: Caller, name: str, allowed: bool) 
                 raise BadInput(f"{name!r} is a {row['kind'].lower()}; only a service acts for users.")
             if await connection.fetchval(statement("let_act"), row["principal_id"], allowed) is None:
                 return Outcome.UNCHANGED
+            await note_write(connection, caller, Action.LET_ACT, what={"principal": check_principal(name), "allowed": allowed})
             await bump_rights_epoch(connection)
             return Outcome.UPDATED
 

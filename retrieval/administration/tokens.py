@@ -11,6 +11,8 @@ from retrieval.access import Caller
 from retrieval.administration.names import check_principal, check_title
 from retrieval.administration.rights import bump_rights_epoch, require_administrator
 from retrieval.administration.sql import statement
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Database
 from retrieval.errors import BadInput
 from retrieval.outcomes import NOTHING_DELETED, Deletion
@@ -64,7 +66,9 @@ async def create_token(
         if row["kind"] == "GROUP":
             raise BadInput(f"{name!r} is a group; tokens belong to users and services.")
         values = token_digest(secret), row["principal_id"], label, expires_at
-        return NewToken(secret, await connection.fetchval(statement("create_token"), *values))
+        token_id = await connection.fetchval(statement("create_token"), *values)
+        await note_write(connection, caller, Action.CREATE_TOKEN, what={"principal": name, "token": token_id})
+    return NewToken(secret, token_id)
 
 
 async def revoke_token(database: Database, caller: Caller, token_id: int) -> Deletion:
@@ -75,6 +79,7 @@ async def revoke_token(database: Database, caller: Caller, token_id: int) -> Del
         await require_administrator(connection, caller)
         if await connection.fetchval(statement("revoke_token"), token_id) is None:
             return NOTHING_DELETED
+        await note_write(connection, caller, Action.REVOKE_TOKEN, what={"token": token_id})
         await bump_rights_epoch(connection)
         return Deletion(True, {"tokens": 1})
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from retrieval.access import Caller
 from retrieval.administration.rights import require
 from retrieval.administration.sql import statement as administration
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database, json_text
 from retrieval.domain.pack import DomainPack
 from retrieval.domain.rules import BUILT_IN, Domain, check_value, joined
@@ -68,6 +70,8 @@ async def tried(database: Database, caller: Caller, namespace: str, pack: Domain
             raise Breaks(pack, found)
         if keep:
             await put(connection, ns, pack, domain)
+            what = {"pack": pack.name, "version": pack.version}
+            await note_write(connection, caller, Action.APPLY_DOMAIN_PACK, ns, what=what)
     return Applied(pack.name, pack.version, True)
 
 

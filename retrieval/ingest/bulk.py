@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from pgvector import HalfVector
 
+from retrieval.administration.rights import local_administrator
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database
 from retrieval.errors import Conflict
 from retrieval.identifiers import find_identifiers
@@ -59,6 +62,10 @@ async def load(database: Database, ns: int, documents: Iterable[Prepared]) -> As
             if model != began_with:
                 raise Conflict("The base was re-embedded with another model meanwhile; load again.")
             stored = await store(connection, ns, batch)
+            wrote, digests = {"created": len(stored)}, [key_digest(one.key) for one in batch]
+            await note_write(
+                connection, local_administrator(), Action.INGEST_SOURCES, ns, digests=digests, items=len(stored), outcome=wrote
+            )
             await connection.execute(statement("mark_due"), ns)
         yield stored
 
@@ -90,6 +97,9 @@ async def link(database: Database, ns: int, links: Sequence[tuple[str, str]]) ->
         stated = await connection.fetch(
             statement("bulk_links"), ns, [key_digest(start) for start, _ in links], [key_digest(end) for _, end in links]
         )
+        if stated:
+            made = {"created": len(stated)}
+            await note_write(connection, local_administrator(), Action.ASSERT_FACTS, ns, items=len(stated), outcome=made)
         await refresh_edges(connection, ns, [row["fact_id"] for row in stated])
 
 

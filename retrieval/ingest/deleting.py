@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database
 from retrieval.ingest.edges import refresh_edges
 from retrieval.ingest.source_input import KEY_LENGTH
@@ -27,7 +29,7 @@ async def delete_source(database: Database, caller: Caller, namespace: str, key:
         await refresh_edges(connection, ns, stated)
         return Deletion(bool(counts["sources"]), counts if counts["sources"] else {})
 
-    return await taken(database, caller, namespace, key, take)
+    return await taken(database, caller, namespace, key, take, Action.DELETE_SOURCE)
 
 
 async def delete_entity(database: Database, caller: Caller, namespace: str, key: str) -> Deletion:
@@ -48,14 +50,14 @@ async def delete_entity(database: Database, caller: Caller, namespace: str, key:
             await bump_rights_epoch(connection)
         return Deletion(True, counts | {"facts": counts["facts"] + around, "entities": 1})
 
-    return await taken(database, caller, namespace, key, take)
+    return await taken(database, caller, namespace, key, take, Action.DELETE_ENTITY)
 
 
 Taking = Callable[[Connection, int, int], Awaitable[Deletion]]
 """Deletes inside a transaction: connection, namespace, locked entity."""
 
 
-async def taken(database: Database, caller: Caller, namespace: str, key: str, take: Taking) -> Deletion:
+async def taken(database: Database, caller: Caller, namespace: str, key: str, take: Taking, action: Action) -> Deletion:
     """Run a deletion on the entity under a key in one transaction; nothing happens when there is none."""
     digest = key_digest(check_key(key, KEY_LENGTH))
 
@@ -68,6 +70,7 @@ async def taken(database: Database, caller: Caller, namespace: str, key: str, ta
             deletion = await take(connection, ns, entity_id)
             if deletion.deleted:
                 await connection.execute(statement("mark_due"), ns)
+                await note_write(connection, caller, action, ns, digests=[digest], outcome=deletion.counts)
             return deletion
 
     return await retried(write)

@@ -12,6 +12,8 @@ from typing import Any
 
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import counted, note_write
 from retrieval.database import Connection, Database, json_text
 from retrieval.domain.holding import check_entity
 from retrieval.errors import Conflict, ContextQLError
@@ -151,15 +153,18 @@ async def write(database: Database, caller: Caller, namespace: str, entity: Enti
             await connection.execute(statement("touch_entity"), ns, stored.entity_id)
         if text is not None or rights_changed:
             await connection.execute(statement("mark_due"), ns)
+        changed = described_anew or attributes_changed or rights_changed
+        outcome = Outcome.CREATED if created else Outcome.UPDATED if changed else Outcome.UNCHANGED
+        if outcome is not Outcome.UNCHANGED:
+            wrote = counted([outcome])
+            await note_write(connection, caller, Action.UPSERT_ENTITIES, ns, entities=[stored.entity_id], outcome=wrote)
         await refresh_edges(connection, ns, vanished)
         if acl_id != stored.acl_id:
             await refresh_edges_around(connection, ns, stored.entity_id)
         # A new entity without readers changes nothing that anybody has resolved before.
         if rights_changed and not (created and not entity.readers):
             await bump_rights_epoch(connection)
-    if created:
-        return Outcome.CREATED
-    return Outcome.UPDATED if described_anew or attributes_changed or rights_changed else Outcome.UNCHANGED
+    return outcome
 
 
 async def describe(

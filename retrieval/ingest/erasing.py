@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database, json_text
 from retrieval.ingest.aliases import forget_aliases
 from retrieval.ingest.deleting import delete_facts, deleted
@@ -48,7 +50,10 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
             models = await models_held(connection)
             ns = await require(connection, caller, namespace, "ADMIN")
             entity_id = await connection.fetchval(statement("lock_entity_whole"), ns, digest)
-            return ns, await erase(connection, models, ns, entity_id, namespace, key)
+            erased = await erase(connection, models, ns, entity_id, namespace, key)
+            if erased.deleted:
+                await note_write(connection, caller, Action.ERASE_ENTITY, ns, digests=[digest], outcome=erased.counts)
+            return ns, erased
 
     ns, deletion = await retried(write)
     if deletion.deleted:

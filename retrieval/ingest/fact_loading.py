@@ -9,6 +9,8 @@ from itertools import groupby, islice
 
 from retrieval.access import Caller
 from retrieval.administration.rights import require
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Database
 from retrieval.domain.stored import domain_of
 from retrieval.errors import BadInput, ContextQLError
@@ -105,8 +107,13 @@ async def create_things(database: Database, caller: Caller, namespace: str, fact
     async def write() -> int:
         async with database.writing() as connection:
             ns = await require(connection, caller, namespace, "WRITER")
-            status = await connection.execute(statement("create_things"), ns, list(keys), list(keys.values()), type_)
-            return int(status.split()[-1])
+            made = await connection.fetch(statement("create_things"), ns, list(keys), list(keys.values()), type_)
+            if made:
+                entities, wrote = [row["entity_id"] for row in made], {"created": len(made)}
+                await note_write(
+                    connection, caller, Action.UPSERT_ENTITIES, ns, entities=entities, items=len(made), outcome=wrote
+                )
+            return len(made)
 
     return await retried(write) if keys else 0
 

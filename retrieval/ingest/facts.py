@@ -8,6 +8,8 @@ from datetime import datetime
 
 from retrieval.access import Caller
 from retrieval.administration.rights import require
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import counted, note_write
 from retrieval.database import Connection, Database, json_text
 from retrieval.database import Record as DatabaseRow
 from retrieval.domain.rules import Domain
@@ -45,7 +47,9 @@ async def assert_facts(
             known = await once.results(connection, ns)
             if known is not None:
                 return [FactResult.of_json(one) for one in known]
-            results = await Assertions(connection, ns).write(facts)
+            assertions = Assertions(connection, ns)
+            results = await assertions.write(facts)
+            await note_facts(connection, caller, Action.ASSERT_FACTS, ns, assertions.written, results)
             await once.keep(connection, ns, [one.as_json() for one in results])
             return results
 
@@ -62,7 +66,9 @@ async def retract_facts(database: Database, caller: Caller, namespace: str, fact
     async def write() -> list[FactResult]:
         async with database.writing() as connection:
             ns = await require(connection, caller, namespace, "WRITER")
-            return await retract(connection, ns, fact_ids)
+            results, subjects = await retract(connection, ns, fact_ids)
+            await note_facts(connection, caller, Action.RETRACT_FACTS, ns, subjects, results)
+            return results
 
     return await retried(write)
 
@@ -75,8 +81,18 @@ def check_number(number: int) -> None:
         )
 
 
-async def retract(connection: Connection, ns: int, fact_ids: Sequence[str]) -> list[FactResult]:
-    """Retract facts inside a transaction."""
+async def note_facts(
+    connection: Connection, caller: Caller, action: Action, ns: int, entities: Iterable[int], results: Sequence[FactResult]
+) -> None:
+    """Note facts that were written, unless all of them were refused or there before."""
+    outcomes = [one.outcome for one in results]
+    if not {Outcome.CREATED, Outcome.UPDATED}.isdisjoint(outcomes):
+        wrote = counted(outcomes)
+        await note_write(connection, caller, action, ns, entities=sorted(entities), items=len(results), outcome=wrote)
+
+
+async def retract(connection: Connection, ns: int, fact_ids: Sequence[str]) -> tuple[list[FactResult], set[int]]:
+    """Retract facts inside a transaction; gives a result for each, and the entities that the retracted ones are about."""
     found: dict[str, int | ContextQLError] = {}
     for fact_id in fact_ids:
         try:
@@ -91,6 +107,7 @@ async def retract(connection: Connection, ns: int, fact_ids: Sequence[str]) -> l
     live = {row["fact_id"]: row["row_id"] for row in rows if row["retracted_at"] is None}
     await connection.execute(statement("retract_rows"), ns, list(live.values()), now)
     await refresh_edges(connection, ns, live)
+    about = {one for row in rows if row["fact_id"] in live for one in (row["subject_id"], row["object_id"]) if one is not None}
     known, results = {row["fact_id"] for row in rows}, list[FactResult]()
     for fact_id in fact_ids:
         number = found[fact_id]
@@ -101,7 +118,7 @@ async def retract(connection: Connection, ns: int, fact_ids: Sequence[str]) -> l
         else:
             outcome = Outcome.UNCHANGED if live.pop(number, None) is None else Outcome.UPDATED
             results.append(FactResult(fact_id, outcome))
-    return results
+    return results, about
 
 
 def number_here(ns: int, fact_id: str) -> int:
@@ -133,6 +150,8 @@ class Assertions:
     """What was in the record."""
     stated: dict[int, frozenset[int]] = field(default_factory=dict)
     """The places that facts had."""
+    written: set[int] = field(default_factory=set)
+    """The entities that the facts lead from and to which were recorded."""
 
     async def write(self, facts: Sequence[FactInput]) -> list[FactResult]:
         """Record the facts; a result for each."""
@@ -246,6 +265,8 @@ class Assertions:
             columns = zip(*(columns_of(self.record.live[fact_id]) for fact_id in changed), strict=True)
             await self.connection.execute(statement("insert_facts"), self.ns, now, *map(list, columns))
         moved = await self._store_places()
+        recorded = [self.record.live[fact_id] for fact_id in {*changed, *moved}]
+        self.written = {one for row in recorded for one in (row.subject_id, row.object_id) if one is not None}
         await refresh_edges(self.connection, self.ns, [*changed, *moved])
 
     async def _store_places(self) -> list[int]:

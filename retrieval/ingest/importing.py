@@ -10,6 +10,8 @@ from pgvector import HalfVector
 
 from retrieval.access import Caller
 from retrieval.administration.rights import require
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Database
 from retrieval.ingest.sql import statement
 from retrieval.retrying import retried
@@ -28,6 +30,9 @@ async def import_vectors(database: Database, caller: Caller, namespace: str, vec
             ns = await require(connection, caller, namespace, "ADMIN")
             values = list(vectors), [HalfVector(vector) for vector in vectors.values()]
             status: str = await connection.execute(statement("import_vectors"), ns, *values)
-            return int(status.split()[-1])
+            new = int(status.split()[-1])
+            if new:
+                await note_write(connection, caller, Action.IMPORT_VECTORS, ns, items=new, outcome={"created": new})
+            return new
 
     return await retried(write)

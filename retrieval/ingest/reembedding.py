@@ -18,6 +18,9 @@ from typing import TypeVar
 
 import asyncpg
 
+from retrieval.administration.rights import local_administrator
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database
 from retrieval.errors import BadInput, Conflict, ProviderUnavailable
 from retrieval.ingest.leases import holding, take_lease
@@ -141,6 +144,7 @@ async def begin(database: Database, embedder: Embedder) -> Model | None:
             if models.following is None:
                 await make_vector_table(connection, "fragment_vector_next", embedder.dimensions)
                 await connection.execute(statement("begin_reembedding"), *wanted)
+                await note_change(connection, Action.BEGIN_REEMBEDDING, *wanted)
             elif (models.following.name, models.following.dimensions) != wanted:
                 raise Conflict(
                     f"The base is being re-embedded with {models.following.name} ({models.following.dimensions} numbers): "
@@ -157,9 +161,11 @@ async def abandon(database: Database) -> bool:
     async def write() -> bool:
         async with impatient(database) as connection:
             await connection.execute("lock table fragment in share row exclusive mode")
-            if (await models_of(connection)).following is None:
+            given_up = (await models_of(connection)).following
+            if given_up is None:
                 return False
             await connection.execute(statement("abandon_reembedding"))
+            await note_change(connection, Action.ABANDON_REEMBEDDING, given_up.name, given_up.dimensions)
             await connection.execute("drop table fragment_vector_next")
             return True
 
@@ -273,8 +279,14 @@ async def switch(database: Database, model: Model, allowed: int) -> bool:
         await rename(connection, "fragment_vector_next", "fragment_vector")
         await connection.execute("alter table fragment_vector_next rename to fragment_vector")
         await connection.execute(statement("switch_model"))
+        await note_change(connection, Action.REEMBED, model.name, model.dimensions)
         await connection.execute(statement("notify"))
     return True
+
+
+async def note_change(connection: Connection, action: Action, model: str, dimensions: int) -> None:
+    """Note a step on the way to another model; only the command line takes one."""
+    await note_write(connection, local_administrator(), action, what={"model": model, "dimensions": dimensions})
 
 
 async def rename(connection: Connection, table: str, name: str) -> None:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from retrieval.administration.rights import local_administrator
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database, Record, json_text
 from retrieval.identifiers import find_identifiers
 from retrieval.ingest.indexing import findings_of, indexed
@@ -81,6 +84,8 @@ async def mask(database: Database, ns: int, rows: Sequence[Record]) -> int:
             await forget(connection, models, ns, [row for row in rows if row["fragment_id"] in numbers])
             await connection.execute(statement("mark_due"), ns)
             await connection.execute(statement("notify"))
+            about, wrote = sorted({row["entity_id"] for row in changed}), {"fragments": len(numbers)}
+            await note_write(connection, local_administrator(), Action.MASK, ns, entities=about, items=len(about), outcome=wrote)
     return len(numbers)
 
 
@@ -115,5 +120,11 @@ async def flag(database: Database) -> int:
             if found != row["personal_data"]:
                 async with database.writing() as connection:
                     values = row["ns"], row["entity_id"], row["digest"], json_text(found)
-                    changed += len(await connection.fetch(statement("flag_source"), *values))
+                    flagged = [one["entity_id"] for one in await connection.fetch(statement("flag_source"), *values)]
+                    if flagged:
+                        wrote = {"sources": len(flagged)}
+                        await note_write(
+                            connection, local_administrator(), Action.MASK, row["ns"], entities=flagged, outcome=wrote
+                        )
+                changed += len(flagged)
     return changed

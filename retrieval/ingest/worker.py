@@ -12,6 +12,7 @@ from typing import Any
 
 import asyncpg
 
+from retrieval.auditing.listing import prune_audit
 from retrieval.errors import ContextQLError, DatabaseUnavailable
 from retrieval.ingest.leases import holding, take_lease
 from retrieval.ingest.queue import embed_pending
@@ -137,11 +138,12 @@ class Worker:
         return TIDY_POLLS * self.poll_seconds
 
     async def prune(self) -> float:
-        """Take away traces that are too old, unless another process does; gives the seconds to wait before the next time."""
+        """Take away what is too old of traces and the audit, unless another process does; gives the seconds to the next time."""
         database = self.store.database
         if await take_lease(database, TRACES, self.holder):
             async with holding(database, TRACES, self.holder):
                 await prune_traces(database, self.store.tuning.trace_days)
+                await prune_audit(database, self.store.tuning.audit_days)
         return PRUNE_POLLS * self.poll_seconds
 
     async def listen(self) -> None:

@@ -10,6 +10,8 @@ from contextlib import suppress
 
 from retrieval.access import Caller
 from retrieval.administration.rights import bump_rights_epoch, require
+from retrieval.auditing.actions import Action
+from retrieval.auditing.writes import counted, note_write
 from retrieval.database import Connection, Database, json_text
 from retrieval.domain.holding import check_entity
 from retrieval.errors import ContextQLError
@@ -99,15 +101,17 @@ async def write(
             retracted += await replace_links(connection, ns, stored.entity_id, source.key, source.about, about)
         if text_changed or rights_changed:
             await connection.execute(statement("mark_due"), ns)
+        outcome = Outcome.CREATED if created else Outcome.UPDATED if text_changed or rights_changed else Outcome.UNCHANGED
+        if outcome is not Outcome.UNCHANGED:
+            action = Action.RECORD_OBSERVATIONS if source.kind == "OBSERVATION" else Action.INGEST_SOURCES
+            await note_write(connection, caller, action, ns, entities=[stored.entity_id], outcome=counted([outcome]))
         await refresh_edges(connection, ns, retracted)
         if acl_id != stored.acl_id:
             await refresh_edges_around(connection, ns, stored.entity_id)
         # A new entity without readers changes nothing that anybody has resolved before.
         if rights_changed and not (created and not source.readers):
             await bump_rights_epoch(connection)
-    if created:
-        return stored.entity_id, Outcome.CREATED
-    return stored.entity_id, Outcome.UPDATED if text_changed or rights_changed else Outcome.UNCHANGED
+    return stored.entity_id, outcome
 
 
 async def lock(connection: Connection, ns: int, key: str, kind: str, type: str, title: str) -> tuple[Stored, bool]:

@@ -37,7 +37,11 @@ async def stored_trace(session: Session, trace_id: str) -> ShownTrace | None:
     reader = session.reader(caller.spaces)
     days, issuer, claimed = session.store.tuning.trace_days, caller.issuer, list(caller.claimed)
     rows = await reader.rows("trace", trace_id, caller.principal_id, days, issuer, caller.name, claimed)
-    return ShownTrace(session, record_of(rows[0]["body"])) if rows else None
+    if not rows:
+        return None
+    record = record_of(rows[0]["body"])
+    session.touched.update(space.name for space in caller.spaces if space.ns in record.namespaces)
+    return ShownTrace(session, record)
 
 
 @dataclass(frozen=True, slots=True)

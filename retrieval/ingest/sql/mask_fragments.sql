@@ -15,4 +15,4 @@ update fragment_lexemes l
   from given g
  where l.ns = $1 and l.fragment_id = g.fragment_id
    and (l.lexemes <> g.lexemes or l.identifiers <> g.identifiers || g.marks or l.identifier_text <> g.identifier_text)
-returning l.fragment_id
+returning l.fragment_id, l.entity_id

@@ -1,0 +1,1 @@
+"""The audit: who wrote what, and what services read for users."""
