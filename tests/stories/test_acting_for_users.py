@@ -144,6 +144,28 @@ async def test_only_administrators_give_the_right_and_only_to_services(place: Pl
             await let_act(database, ADMIN, name, True)
 
 
+async def test_it_acts_through_a_trusted_proxy_too(place: Place) -> None:
+    """A proxy passes the header on, or joins two of them; what it says of itself lets nobody in."""
+    told = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "kb.example.org"}
+    known = told | {"Authorization": f"Bearer {place.tokens['bot']}"}
+    settings = place.issuer.settings(trusted_proxies=("127.0.0.1",))
+    async with served(place.store, local_admin=True, **settings) as client:
+
+        async def answered(headers: dict[str, str]) -> tuple[int, Any]:
+            sent = {name.encode(): value.encode() for name, value in headers.items()}
+            response = await client.post("/graphql", json={"query": WHO}, headers=sent)
+            return response.status_code, response.json().get("data")
+
+        assert await answered(known | {HEADER: "анна"}) == (200, {"viewer": FOR_ANN})
+        assert await answered(known | {HEADER: "анна, анна"}) == (403, None)
+        assert await answered(known | {HEADER: "анна", "X-Forwarded-Host": "localhost"}) == (200, {"viewer": FOR_ANN})
+        for spoofed in ("203.0.113.9", "127.0.0.1"):
+            assert await answered(told | {HEADER: "анна", "X-Forwarded-For": spoofed, "X-Forwarded-Host": "localhost"}) == (
+                401,
+                None,
+            )
+
+
 async def test_the_access_line_names_both(place: Place) -> None:
     with capture_logs() as lines:
         await place.send("bot", "анна")
