@@ -137,6 +137,12 @@ class Tuning:
 # of a model, and the share of a request's time that it may wait for one
 HELD_CHARACTERS = 64
 CITATIONS_MOST = 100
+# Masking of text that is being written: characters held back at most beside a space and half of a character; characters that are
+# known of what was written before, and before what is too long to be held; of that the characters that are given at least
+MASKING_HELD = HELD_CHARACTERS - 2
+MASKING_KNOWN = 600
+MASKING_KNOWN_NEAR = 150
+MASKING_STEP = 16
 ANSWER_TEMPERATURE = 0.1
 ANSWER_TIME_SHARE = 0.75
 

@@ -14,6 +14,7 @@ from retrieval.answering.markers import MarkedText
 from retrieval.answering.prompt import ECHO, NOTHING_FOUND, messages_of
 from retrieval.errors import ContextQLError, DeadlineExceeded
 from retrieval.personal.prompts import entity_for_chat, fragment_for_chat, question_for_chat
+from retrieval.personal.streaming import MaskedStream
 from retrieval.ports import ChatModel, Finish, Message
 from retrieval.prompt import language_of
 from retrieval.records import Entity, Fragment
@@ -111,7 +112,8 @@ class _Writing:
         self._chat = chat
         self._fragments = fragments
         self._say = say
-        self._marked = MarkedText(len(fragments))
+        shows = all(map(run.reader.shows, run.reader.names))
+        self._marked = MarkedText(len(fragments), None if shows else MaskedStream())
         self._texts: list[str] = []
         self._left = run.session.store.tuning.answer_characters
 
@@ -127,7 +129,7 @@ class _Writing:
             store.observer.provider_call(PART, 1, perf_counter() - started)
         self._tell(self._marked.finish())
         text = "".join(self._texts)
-        if not text.strip() and status is not AnswerStatus.REFUSED:
+        if not text and status is not AnswerStatus.REFUSED:
             status = AnswerStatus.UNAVAILABLE
         return Answer(text, status, self._citations(), self._marked.removed, self._chat.model)
 

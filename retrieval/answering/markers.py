@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from retrieval.personal.streaming import MaskedStream
 from retrieval.tuning import CITATIONS_MOST, HELD_CHARACTERS
 
 _ITEM = re.compile(r"([0-9]+)(?: *[-–] *([0-9]+))?")
@@ -34,22 +35,25 @@ class MarkedText:
 
     A citation is `[1]`, or `[1, 2]` or `[1-2]`, which come out as `[1][2]`; numbers run from 1 to `known`. One that points to
     nothing is left out with the space before it. What stands in code is left alone: between backticks on one line, or in a fence.
+    With `cover` what is left is masked. Blanks at the beginning are left out.
     """
 
-    def __init__(self, known: int) -> None:
+    def __init__(self, known: int, cover: MaskedStream | None = None) -> None:
         self.marks: list[Mark] = []
         self.removed = 0
         self._known = known
+        self._cover = cover
         self._code = _Code()
         self._open: list[str] = []  # citations that have begun, one inside the other
         self._gap = ""  # a space that goes with the citation after it, if that goes
         self._half = ""  # of a character of two code units
         self._units = 0
         self._recent = ""
+        self._said: list[str] = []
         self._ready: list[str] = []
 
     def feed(self, piece: str) -> str:
-        """What is final now; at most 64 characters are held back, while a citation may be open."""
+        """What is final now; at most 64 characters are held back, while a citation or what is masked may be open."""
         if self._open or self._half or self._code.is_open or _SPECIAL.search(piece) is not None:
             for character in self._whole(piece):
                 self._take(character)
@@ -63,6 +67,9 @@ class MarkedText:
             self._half = ""
             self._take("�")
         self._let_go()
+        self._settle()
+        if self._cover is not None:
+            self._give(self._cover.finish())
         return self._given()
 
     def _whole(self, piece: str) -> str:
@@ -75,6 +82,7 @@ class MarkedText:
         return piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
     def _given(self) -> str:
+        self._settle()
         text = "".join(self._ready)
         self._ready.clear()
         return text
@@ -92,6 +100,7 @@ class MarkedText:
             self._let_go()
             self._say(character)
         elif character == "[":
+            self._settle()
             self._open.append(character)
             self._bound()
         elif self._open and character in _INSIDE:
@@ -112,7 +121,8 @@ class MarkedText:
             self._say(character)
 
     def _bound(self) -> None:
-        if len(self._gap) + sum(map(len, self._open)) >= HELD_CHARACTERS:
+        covered = 0 if self._cover is None else self._cover.held
+        if covered + len(self._gap) + sum(map(len, self._open)) >= HELD_CHARACTERS:
             self._let_go()
 
     def _close(self) -> None:
@@ -123,16 +133,22 @@ class MarkedText:
             self._open.append(found + "]")
             self._let_go()
             return
-        kept = [number for number in numbers if 1 <= number <= self._known][: CITATIONS_MOST - len(self.marks)]
+        kept = [number for number in numbers if 1 <= number <= self._known]
         self.removed += len(numbers) - len(kept)
         if kept:
             self._let_go()
             for number in kept:
-                start = self._units
-                self._say(f"[{number}]")
-                self.marks.append(Mark(number, start, self._units))
+                self._mark(number)
         elif not self._open:
             self._gap = ""
+
+    def _mark(self, number: int) -> None:
+        """Say a citation; those beyond the bound are as true as the others, but are no marks."""
+        marker = f"[{number}]"
+        self._say(marker)
+        self._settle()  # nothing that ends so is held back, so it ends where the text does
+        if len(self.marks) < CITATIONS_MOST:
+            self.marks.append(Mark(number, self._units - len(marker), self._units))
 
     def _let_go(self) -> None:
         """What was held back is text like any other."""
@@ -141,9 +157,21 @@ class MarkedText:
             self._say(held)
 
     def _say(self, text: str) -> None:
+        self._said.append(text)
+        self._recent = (self._recent + text)[-HELD_CHARACTERS:]
+
+    def _settle(self) -> None:
+        """Have what was said masked; next comes the space that is held, or a citation that may take it along."""
+        text = "".join(self._said)
+        self._said.clear()
+        if self._cover is not None:
+            text = self._cover.feed(text) + (self._cover.pause() if self._gap else "")
+        self._give(text)
+
+    def _give(self, text: str) -> None:
+        text = text if self._units else text.lstrip()
         self._ready.append(text)
         self._units += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-        self._recent = (self._recent + text)[-HELD_CHARACTERS:]
 
 
 def numbers_of(marker: str, known: int) -> list[int]:

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.answering.markers import MarkedText
+from retrieval.personal.masking import masked
+from retrieval.personal.streaming import MaskedStream
 from retrieval.tuning import CITATIONS_MOST, HELD_CHARACTERS
 
 WORDS = st.lists(
@@ -86,7 +88,7 @@ def test_no_citation_is_left_that_was_not_checked(text: str) -> None:
 @given(WORDS.map(lambda text: text.replace("]", "[")))
 def test_at_most_64_characters_are_held_back(text: str) -> None:
     marked, given_back = MarkedText(3), 0
-    for taken, character in enumerate(text, 1):
+    for taken, character in enumerate("x" + text, 1):
         given_back += len(marked.feed(character))
         assert taken - given_back <= HELD_CHARACTERS
 
@@ -133,4 +135,55 @@ def test_halves_of_a_character_are_put_together_and_a_lone_one_is_replaced() -> 
 
 def test_citations_of_one_answer_are_bounded() -> None:
     whole, marked = read("[1]" * (CITATIONS_MOST + 7))
-    assert (len(marked.marks), marked.removed, whole) == (CITATIONS_MOST, 7, "[1]" * CITATIONS_MOST)
+    assert (len(marked.marks), marked.removed, whole) == (CITATIONS_MOST, 0, "[1]" * (CITATIONS_MOST + 7))
+
+
+def test_one_beyond_the_bound_is_no_mark_but_is_checked_like_the_others() -> None:
+    whole, marked = read("[1]" * CITATIONS_MOST + " a [2, 9] b [9]")
+    assert whole.endswith("[1] a [2] b")
+    assert (len(marked.marks), marked.removed) == (CITATIONS_MOST, 2)
+
+
+def test_an_answer_begins_with_what_can_be_read_and_blanks_are_none() -> None:
+    assert [read(text)[0] for text in (" \n", "\n [9] \n", "[9]")] == ["", "", ""]
+    whole, marked = read("\n\u00a0 [1] a", cuts=(1, 2, 3))
+    assert (whole, marked.marks[0].start) == ("[1] a", 0)
+
+
+PERSONAL = st.lists(
+    st.sampled_from([
+        *("ИНН ", "7707083893", "7707", "083893", "ann@example.com", "ann", "@example.com", "+7 916 123-45-67", "+7 916", "-12"),
+        *("3-45-67", "[1]", "[9]", "[2, 9]", "[", "]", " ", " ", ".", "a", "`", "\n", "🙂", "[EMAIL]", "[1, 2, 3, 1, 2, 3"),
+    ]), max_size=20,
+).map("".join)  # fmt: skip
+
+
+def covered(text: str, cuts: tuple[int, ...] = ()) -> tuple[str, MarkedText]:
+    marked, pieces, begin = MarkedText(3, MaskedStream()), [], 0
+    for cut in sorted({*cuts, len(text)}):
+        pieces.append(marked.feed(text[begin:cut]))
+        begin = cut
+    return "".join(pieces) + marked.finish(), marked
+
+
+@given(PERSONAL, st.lists(st.integers(0, 200)))
+def test_what_is_left_is_masked_however_it_comes_and_marks_stand_where_they_say(text: str, cuts: list[int]) -> None:
+    whole, marked = covered(text)
+    for places in (tuple(cut for cut in cuts if cut <= len(text)), tuple(range(len(text)))):
+        pieces, again = covered(text, places)
+        assert (pieces, again.marks, again.removed) == (whole, marked.marks, marked.removed)
+    assert masked(whole) == whole
+    assert all(cut(whole, mark.start, mark.end) == mark.text for mark in marked.marks)
+
+
+def test_a_number_that_a_removed_citation_parts_is_masked_and_masks_are_no_citations() -> None:
+    whole, marked = covered("ИНН 7707 [9]08[9]3893 [1], ann@example.com [2].", tuple(range(60)))
+    assert (whole, [mark.text for mark in marked.marks], marked.removed) == ("ИНН [INN] [1], [EMAIL] [2].", ["[1]", "[2]"], 2)
+
+
+@given(PERSONAL.map(lambda text: text.replace("]", "[").replace("@", "")))
+def test_no_more_is_held_for_masks_and_citations_together(text: str) -> None:
+    marked, given_back = MarkedText(3, MaskedStream()), 0
+    for taken, character in enumerate("x" + re.sub("[2-9]", "1", text), 1):
+        given_back += len(marked.feed(character))
+        assert taken - given_back <= HELD_CHARACTERS
