@@ -12,10 +12,12 @@ class Admission:
         self._most = most
         self._running = 0
         self._gauge = telemetry.in_flight
+        self._refusals = telemetry.refusals.labels("server")
 
     def enter(self) -> Slot | None:
         """Take a slot, or None when all are taken."""
         if self._running >= self._most:
+            self._refusals.inc()
             return None
         self._running += 1
         self._gauge.set(self._running)

@@ -15,6 +15,7 @@ from pydantic import ByteSize, Field, SecretStr, ValidationError, ValidationInfo
 from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsConfigDict
 
+from app.fair_use_settings import FairUseSettings
 from app.identity_settings import IdentitySettings, Names, Seconds, is_loopback, separated_by_commas
 from app.surrounding_settings import SurroundingSettings
 
@@ -35,7 +36,7 @@ class BadConfiguration(Exception):
         super().__init__("\n".join(self.mistakes))
 
 
-class Settings(SurroundingSettings, IdentitySettings):
+class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
     """Every setting with its default; a field `name` is read from the variable `CB_NAME`."""
 
     model_config = SettingsConfigDict(

@@ -54,6 +54,8 @@ STATUSES = {
 }
 BUSY = "The server is busy; try again in a moment."
 EXTRA_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
+TOO_MANY = 429
+"""For one principal that asks too much, while the server has room for others: 503 would let a load balancer take it out."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         allowed = {OperationType.QUERY} if request.method == "GET" else {OperationType.QUERY, OperationType.MUTATION}
         try:
             async with self.open_session(credentials_of(request, record.request_id)) as session:
+                record.belongs_to(session)
                 try:
                     result = await self.schema.execute(
                         operation.query,
@@ -228,8 +231,8 @@ class GraphQLEndpoint(GraphQL[Any, None]):
             payload["errors"] = [error.formatted for error in errors]
         if not is_request_error:
             payload["data"] = result.data
-        if result.extensions:
-            payload["extensions"] = result.extensions
+            if cost := record.cost():
+                payload["extensions"] = cost
         body = encode(payload)
         if len(body) > self.limits.answer:
             message = f"The answer is larger than {self.limits.answer:,} bytes; select less of it."
@@ -237,6 +240,8 @@ class GraphQLEndpoint(GraphQL[Any, None]):
             return error_response(_status(media_type, 400), message, "LIMIT_EXCEEDED", media_type)
         status = _request_status(errors, media_type) if is_request_error else 200
         headers = {"Cache-Control": "no-store", **EXTRA_HEADERS.get(status, {})}
+        if status == TOO_MANY:
+            headers["Retry-After"] = str(retry_after(errors[0]))
         return Response(body, status, headers, f"{media_type}; charset=utf-8")
 
     async def accounted(self, session: Any, record: OperationRecord, result: Any) -> None:
@@ -301,6 +306,11 @@ def carrier_of(connection: HTTPConnection) -> dict[str, str]:
     return {name: value for name in ("traceparent", "tracestate") if (value := connection.headers.get(name)) is not None}
 
 
+def retry_after(error: GraphQLError) -> int | None:
+    """The seconds after which one principal that asked too much may come again; None for any other error."""
+    return (error.extensions or {}).get("retryAfter")
+
+
 def _not_by_http(error: InvalidOperationTypeError, method: str) -> Refused:
     if error.operation_type is OperationType.SUBSCRIPTION:
         return Refused(
@@ -317,6 +327,8 @@ def _request_status(errors: Sequence[GraphQLError], media_type: str) -> int:
     code = code_of(errors[0]) if errors else "INTERNAL"
     if code == "DEADLINE_EXCEEDED":
         return _status(media_type, 504)
+    if code == "OVERLOADED" and retry_after(errors[0]) is not None:
+        return TOO_MANY
     return STATUSES.get(code) or _status(media_type, 400)
 
 

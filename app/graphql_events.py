@@ -88,6 +88,7 @@ class EventStream(Response):
             record.note.known = known
             record.begin()
             async with endpoint.open_session(credentials_of(self._request, record.request_id)) as session:
+                record.belongs_to(session)
                 try:
                     await self._begin(send)
                     results = await endpoint.schema.stream(
@@ -132,6 +133,8 @@ class EventStream(Response):
         payload: dict[str, Any] = {"errors": [error.formatted for error in errors]} if errors else {}
         if result.data is not None or any(error.path is not None for error in errors):
             payload["data"] = result.data
+            if cost := self._record.cost():
+                payload["extensions"] = cost
         return payload
 
     async def _beat(self, send: Send) -> None:

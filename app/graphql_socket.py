@@ -127,6 +127,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
             record.note.known = known
             record.begin()
             async with self._endpoint.open_session(credentials) as session:
+                record.belongs_to(session)
                 try:
                     await self._send_results(operation, record, session)
                 finally:
@@ -156,7 +157,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
         if isinstance(result, PreExecutionError) or (errors and is_request_error):
             await operation.send_initial_errors(errors)
         else:
-            await operation.send_next(ExecutionResult(result.data, errors or None, result.extensions))
+            await operation.send_next(ExecutionResult(result.data, errors or None, record.cost() or None))
 
     async def _fail(self, operation: Operation[Any, None], record: OperationRecord, error: GraphQLError) -> None:
         record.codes.append(code_of(error))

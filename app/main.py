@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 
 from app.config import Settings
 from app.edge import build_app
+from app.fair_use import FairLimits, FairUse
 from app.graphql import EdgeLimits
 from app.identification import make_signed_tokens
 from app.lifecycle import Drain
@@ -48,11 +49,17 @@ async def running_app(
         yield application(settings, store, telemetry, drain, signed)
 
 
+def fair_limits_of(settings: Settings) -> FairLimits:
+    """What a principal may take."""
+    return FairLimits(settings.points_per_minute, settings.concurrent_requests, settings.concurrent_streams)
+
+
 def application(
     settings: Settings, store: Store, telemetry: Telemetry, drain: Drain, signed: SignedTokens | None = None
 ) -> Starlette:
     """The edge over a store; `signed` checks signed tokens."""
-    sessions = Sessions(store, local_admin=settings.local_admin, seconds=settings.request_timeout, signed=signed)
+    fair = FairUse(fair_limits_of(settings), lambda reason: telemetry.refusals.labels(reason).inc())
+    sessions = Sessions(store, local_admin=settings.local_admin, seconds=settings.request_timeout, signed=signed, fair=fair)
     telemetry.watch("contextql_pool_used", "Database connections in use", lambda: float(store.database.in_use()))
 
     async def ready() -> Sequence[str]:

@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from app.credentials import Credentials
+from app.fair_use import FairUse
 from retrieval.administration.tokens import token_digest
 from retrieval.errors import Unauthenticated
 from retrieval.identity import Identity as Identity
 from retrieval.session import Session
 from retrieval.store import Store
+from schema.limits import operation_note
 
 LONGEST = 16_384
 """Characters of a bearer token."""
@@ -55,8 +57,11 @@ async def identity_of_token(token: str, signed: SignedTokens | None) -> Identity
 class Sessions:
     """Makes sessions over a store; each lives for one operation."""
 
-    def __init__(self, store: Store, *, local_admin: bool, seconds: float, signed: SignedTokens | None = None) -> None:
+    def __init__(
+        self, store: Store, *, local_admin: bool, seconds: float, signed: SignedTokens | None = None, fair: FairUse | None = None
+    ) -> None:
         self._store = store
+        self._fair = fair
         self._local_admin = local_admin
         self._seconds = seconds
         self._signed = signed
@@ -69,12 +74,19 @@ class Sessions:
     async def _opened(self, credentials: Credentials) -> AsyncIterator[Session]:
         identity = await identity_of(credentials, self._local_admin, self._signed)
         deadline = asyncio.get_running_loop().time() + self._seconds
+        note = operation_note.get()  # none for a look whether a socket's credentials hold
+        place = None if self._fair is None or note is None else await self._fair.enter(identity, note)
         session = Session(self._store, identity, deadline=deadline, request_id=credentials.request_id)
+        session.begin()
         try:
-            await session.caller  # no field may run for a caller who is not known
+            caller = await session.caller  # no field may run for a caller who is not known
+            if place is not None:
+                await place.belongs_to(caller)
             yield session
         finally:
             await session.close()
+            if place is not None:
+                place.leave()
 
 
 def describe(session: Session) -> Mapping[str, Any]:

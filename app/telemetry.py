@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
+from retrieval.spending import Spent
 from schema.limits import OperationNote, operation_note
 
 KINDS = frozenset({"query", "mutation", "subscription"})
@@ -47,6 +48,8 @@ class OperationRecord:
     started: float = field(default_factory=time.perf_counter)
     codes: list[str] = field(default_factory=list)
     details: Mapping[str, Any] = field(default_factory=dict)
+    spent: Spent | None = None
+    """What its session counts."""
     carrier: Mapping[str, str] = field(default_factory=dict)
     """The headers that say which span of the client this belongs to."""
     parts: list[Part] = field(default_factory=list)
@@ -56,6 +59,18 @@ class OperationRecord:
         """Be the operation that what follows in this task belongs to."""
         operation_note.set(self.note)
         operation_record.set(self)
+
+    def belongs_to(self, session: Any) -> None:
+        """Tell from here on what that session has spent."""
+        self.spent = getattr(session, "spent", None)
+
+    def cost(self) -> dict[str, Any]:
+        """What the operation cost so far, as the extensions of its answer say it; empty when nobody counts."""
+        spent = self.spent
+        if spent is None:
+            return {}
+        cost = {"points": self.note.points, "statements": spent.statements, "providerCalls": spent.provider_calls}
+        return {"cost": cost}
 
     def add(self, part: Part) -> None:
         """Remember a part; a stream that goes on for long keeps its first."""
@@ -90,6 +105,12 @@ class Telemetry:
         self.registry.register(self._stages)
         self.degraded = Counter(
             "contextql_degraded", "Searches that went on without a helper", ["part", "code"], registry=self.registry
+        )
+        self.refusals = Counter(
+            "contextql_refusals",
+            "Operations refused as too many, by what there was too much of",
+            ["reason"],
+            registry=self.registry,
         )
         self.in_flight = Gauge("contextql_in_flight", "Operations running now", registry=self.registry)
         self.sockets = Gauge("contextql_sockets", "WebSockets open now", registry=self.registry)

@@ -14,6 +14,7 @@ import orjson
 from pgvector.asyncpg import register_vector
 
 from retrieval.errors import BadInput, Conflict, ContextQLError, DatabaseUnavailable, DeadlineExceeded, Overloaded, ReadOnly
+from retrieval.spending import CountedConnection, uncounted
 
 Record: TypeAlias = asyncpg.Record
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
@@ -70,6 +71,7 @@ class Database:
                 min_size=1,
                 max_size=size,
                 statement_cache_size=statement_cache,
+                connection_class=CountedConnection,
                 init=prepare_connection,
                 reset=leave_as_is,
                 timeout=connect_seconds,
@@ -181,14 +183,15 @@ def is_gone(connection: Connection) -> bool:
 
 async def prepare_connection(connection: asyncpg.Connection[asyncpg.Record]) -> None:
     """Teach a new connection vectors (once the extension is there), JSON, and the type that says whether a plan is kept."""
-    there = await connection.fetchval(
-        "select array(select name from unnest(array['halfvec', 'planned_once']) name where to_regtype(name) is not null)"
-    )
-    if "halfvec" in there:
-        await register_vector(connection)
-    if "planned_once" in there:  # the driver would find out by itself, in five times the time
-        await connection.set_builtin_type_codec("planned_once", codec_name="bool")
-    await connection.set_type_codec("jsonb", encoder=str, decoder=orjson.loads, schema="pg_catalog")
+    with uncounted():  # whoever comes when none is free does not pay for it
+        there = await connection.fetchval(
+            "select array(select name from unnest(array['halfvec', 'planned_once']) name where to_regtype(name) is not null)"
+        )
+        if "halfvec" in there:
+            await register_vector(connection)
+        if "planned_once" in there:  # the driver would find out by itself, in five times the time
+            await connection.set_builtin_type_codec("planned_once", codec_name="bool")
+        await connection.set_type_codec("jsonb", encoder=str, decoder=orjson.loads, schema="pg_catalog")
 
 
 async def leave_as_is(connection: Connection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import Context
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ class Holding:
         told: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         self._asked.append(_Asked(digest, told))
         if self._serving is None or self._serving.done():
-            self._serving = asyncio.create_task(self._serve())
+            self._serving = asyncio.create_task(self._serve(), context=Context())  # no request pays for what all share
         return await told
 
     async def _serve(self) -> None:

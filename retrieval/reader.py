@@ -15,6 +15,8 @@ from retrieval.identity import Identity
 from retrieval.model import Model, model_in_use, model_of
 from retrieval.personal.filters import Filter, masked_filter
 from retrieval.personal.masking import masked, masked_value
+from retrieval.personal.parts import masked_parts
+from retrieval.spending import uncounted
 from retrieval.sql import PLANNED_ONCE, guarded, guarded_pair, statement
 from retrieval.store import Store
 
@@ -194,7 +196,11 @@ class Reader:
         return await self.rights.run(connection, name, text, *bound)
 
     async def _answer_anew(self, name: str, text: str, values: tuple[Any, ...]) -> Rows:
-        """Rights changed since they were resolved: resolve them in the snapshot that is read."""
+        """Rights changed since they were resolved: resolve them in the snapshot that is read, uncounted, since others did it."""
+        with uncounted():
+            return await self._answered_anew(name, text, values)
+
+    async def _answered_anew(self, name: str, text: str, values: tuple[Any, ...]) -> Rows:
         async with self._snapshot() as connection:
             caller = await self.rights.resolve_caller(connection)
             self._access = caller.access.narrowed(space.ns for space in self.spaces)

@@ -10,6 +10,7 @@ from typing import TypeVar
 import asyncpg
 
 from retrieval.errors import Conflict
+from retrieval.spending import uncounted
 from retrieval.tuning import WRITE_RETRIES, WRITE_RETRY_SECONDS
 
 T = TypeVar("T")
@@ -28,6 +29,9 @@ async def retried(write: Callable[[], Awaitable[T]]) -> T:
     """The result of `write`, a whole transaction that may run several times; raises `Conflict` when it loses every time."""
     for attempt in range(WRITE_RETRIES + 1):
         try:
+            if attempt:
+                with uncounted():
+                    return await write()
             return await write()
         except Conflict as error:
             lost = isinstance(error, Overtaken) or isinstance(error.__cause__, LOST)

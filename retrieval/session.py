@@ -27,6 +27,7 @@ from retrieval.ports import Embedder, Vectors
 from retrieval.question import Question, check_namespaces
 from retrieval.reader import Reader, Rights
 from retrieval.search import Search
+from retrieval.spending import Spent, spending
 from retrieval.stage import Work, stage
 from retrieval.store import Store
 from retrieval.subgraph import GraphQuestion, Subgraph, starts_in
@@ -46,6 +47,7 @@ class Session:
     ) -> None:
         self.store = store
         self.work = Work()
+        self.spent = Spent()
         self.deadline = deadline
         self.request_id = request_id
         self.touched: set[str] = set()
@@ -211,6 +213,7 @@ class Session:
         return found
 
     async def _embed_with(self, embedder: Embedder, texts: list[str]) -> Vectors:
+        self.spent.provider_calls += 1
         started = perf_counter()
         left = self.deadline - asyncio.get_running_loop().time()
         limit = max(0.0, min(self.store.tuning.embedding_seconds + GRACE_SECONDS, left))
@@ -239,9 +242,15 @@ class Session:
             "stages": len(self.work.records),
         }
 
+    def begin(self) -> None:
+        """Be the session that pays for what this task, and the tasks that it starts, have done from here on."""
+        self._paid_before = spending.set(self.spent)
+
     async def __aenter__(self) -> Session:
+        self.begin()
         return self
 
     async def __aexit__(self, *_: Any) -> None:
+        spending.reset(self._paid_before)
         with suppress(asyncio.CancelledError):
             await self.close()

@@ -56,9 +56,9 @@ def code_of(error: GraphQLError) -> str:
     return str((error.extensions or {}).get("code", "INTERNAL"))
 
 
-def coded(message: str, code: str) -> GraphQLError:
-    """Make an error of the edge itself, before or beside GraphQL."""
-    return GraphQLError(message, extensions={"code": code})
+def coded(message: str, code: str, **more: Any) -> GraphQLError:
+    """Make an error of the edge itself, before or beside GraphQL; `more` goes into its extensions."""
+    return GraphQLError(message, extensions={"code": code, **more})
 
 
 def json_safe(value: Any) -> Any:

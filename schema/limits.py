@@ -62,12 +62,16 @@ class RequestLimits:
 
 @dataclass
 class OperationNote:
-    """What the edge learns about the running operation; `known` is called with its kind once that is parsed."""
+    """What the edge learns about the running operation; `known` is called with its kind once that is parsed.
+
+    `charge` is called with its points once they are known and nothing of it has run; what it gives refuses the operation.
+    """
 
     kind: str = "unknown"
     name: str | None = None
     points: int = 0
     known: Callable[[str], None] = field(default=lambda kind: None)
+    charge: Callable[[int], GraphQLError | None] = field(default=lambda points: None)
 
 
 operation_note: ContextVar[OperationNote | None] = ContextVar("operation_note", default=None)
@@ -149,7 +153,7 @@ def too_costly(
     limits: RequestLimits,
     context: object = None,
 ) -> list[GraphQLError]:
-    """Say what makes an operation with these variables too costly, or nothing; its points are noted for the edge."""
+    """Say what makes an operation with these variables too costly, or nothing; its points are noted for the edge and charged."""
     operation = _operation(document, name)
     if operation is None:
         return []
@@ -158,7 +162,8 @@ def too_costly(
         return [_refusal("A list in the variables", items, limits.list_items, "send it in several requests")]
     fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
     cost = points(schema, operation, fragments, variables)
-    if (note := operation_note.get()) is not None:
+    note = operation_note.get()
+    if note is not None:
         note.points = cost
     if cost > limits.points:
         what = "The number of objects that the query may touch (its points)"
@@ -167,7 +172,11 @@ def too_costly(
         return [_refusal("Searches with `rerank`", asked, limits.reranks, "set `rerank: false` on the others")]
     if (asked := answers(schema, operation, fragments, variables)) > limits.answers:
         return [_refusal("Answers", asked, limits.answers, "ask for the others in requests of their own")]
-    return []
+    if note is None:
+        return []
+    note.points = max(1, cost)
+    refused = note.charge(note.points)
+    return [] if refused is None else [refused]
 
 
 def refusals(document: DocumentNode, limits: RequestLimits) -> list[GraphQLError]:

@@ -59,7 +59,7 @@ class Pairs:
 async def hits_beside_a_hanging_chat(world: World) -> list[Line]:
     """Two servers of which one has answers that hang, as many as it lets in, then the other."""
     rounds, pairs, asked = 2 * world.times(3), world.times(60), Pairs(world, HITS)
-    room = {"llm_concurrency_per_principal": str(ANSWERS)}
+    room = {"llm_concurrency_per_principal": str(ANSWERS), "concurrent_requests": str(2 * ANSWERS)}
     async with (
         standing_in() as stand_in,
         answering(world, stand_in, **room) as one,

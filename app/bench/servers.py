@@ -44,8 +44,12 @@ class Served:
 
 @asynccontextmanager
 async def serving(world: World, **settings: str) -> AsyncIterator[Served]:
-    """`contextql serve` over the scratch database, as it is deployed, with settings by their names; only its log goes nowhere."""
+    """`contextql serve` over the scratch database, as it is deployed, with settings by their names; only its log goes nowhere.
+
+    Unless they say otherwise one caller may ask without end, since one caller asks all.
+    """
     environment = {"CB_DATABASE_URL": world.url, "CB_LOCAL_ADMIN": "true", "CB_DATA_DIR": str(world.folder)}
+    environment |= {"CB_POINTS_PER_MINUTE": "0"}
     environment |= {variable_of(name): value for name, value in settings.items()}
     async with started(["-c", "from app.cli import main; main(['serve'])"], environment, "CB_PORT") as served:
         yield served

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from retrieval.database import Record
@@ -13,6 +14,7 @@ from retrieval.primitives.filters import filter_values
 from retrieval.question import FragmentFilter
 from retrieval.ranking import Channel, Ranking, hit_of
 from retrieval.reader import Reader, Rows
+from retrieval.spending import uncounted
 from retrieval.tuning import Tuning
 
 LEXICAL = "lexical"
@@ -90,12 +92,14 @@ async def lexical(reader: Reader, question: Words, pool: int, filter: FragmentFi
     if question.is_empty:
         return Ranking(Channel.LEXICAL, (), pool, exact=True)
     budget = reader.store.tuning.word_budget
-    while True:
+    for look in count():
         chosen = await candidates(reader, question, budget)
-        rows = await reader.rows(LEXICAL, *values(reader, question, chosen, pool, filter))
+        with uncounted(when=look > 0):
+            rows = await reader.rows(LEXICAL, *values(reader, question, chosen, pool, filter))
         if len(rows) >= pool or len(chosen) == len(question.words):
             return ranking(rows, pool, exact=len(chosen) == len(question.words))
         budget = wider(reader.store.tuning, question, chosen, budget)
+    raise AssertionError("unreachable")
 
 
 async def candidates(reader: Reader, question: Words, budget: int) -> tuple[Word, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from retrieval.model import QuestionVector
 from retrieval.primitives import lexical, vector
 from retrieval.primitives.lexical import Words
 from retrieval.question import FragmentFilter
 from retrieval.ranking import Ranking
 from retrieval.reader import Reader
+from retrieval.spending import uncounted
 
 
 async def both(
@@ -20,14 +23,15 @@ async def both(
     tuning = reader.store.tuning
     statement = vector.way(tuning, (await reader.access()).fragment_count)
     budget = tuning.word_budget
-    while True:
+    for look in count():
         chosen = await lexical.candidates(reader, words, budget)
-        near, worded = await reader.pair(
-            statement,
-            lexical.LEXICAL,
-            *vector.values(reader, question, pool, filter, statement),
-            *lexical.values(reader, words, chosen, pool, filter),
-        )
+        with uncounted(when=look > 0):
+            near, worded = await reader.pair(
+                statement,
+                lexical.LEXICAL,
+                *vector.values(reader, question, pool, filter, statement),
+                *lexical.values(reader, words, chosen, pool, filter),
+            )
         every_word = len(chosen) == len(words.words)
         if statement != vector.EXACT and len(near) < pool:
             statement = vector.EXACT

@@ -12,6 +12,7 @@ from retrieval.primitives.filters import filter_values
 from retrieval.question import FragmentFilter
 from retrieval.ranking import Channel, Ranking, hit_of
 from retrieval.reader import Reader, Rows
+from retrieval.spending import uncounted
 from retrieval.tuning import Tuning
 
 NEAR, TWICE, EXACT = "vector_near", "vector_near_twice", "vector_exact"
@@ -30,7 +31,8 @@ async def vector(reader: Reader, question: QuestionVector, pool: int, filter: Fr
         rows = await reader.rows(statement, *values(reader, question, pool, filter, statement))
         if len(rows) == pool:
             return ranking(rows, pool, exact=False)
-    rows = await reader.rows(EXACT, *values(reader, question, pool, filter, EXACT))
+    with uncounted(when=statement != EXACT):
+        rows = await reader.rows(EXACT, *values(reader, question, pool, filter, EXACT))
     if not rows:
         await check_model(reader, question)
     return ranking(rows, pool, exact=True)

@@ -1,0 +1,194 @@
+"""Each principal has points that come back with time, and so many requests and streams at once; a refusal costs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+from graphql import GraphQLError
+
+from app import fair_use
+from app.fair_use import SERVICE_TIMES, FairLimits, FairUse, Place
+from retrieval.access import Caller
+from retrieval.administration.rights import local_administrator
+from retrieval.identity import Identity
+from schema.limits import OperationNote
+
+LIMITS = FairLimits(points=600, requests=3, streams=2)
+
+
+@dataclass
+class Clock:
+    now: float = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Server:
+    """A process with its clock, and who comes to it."""
+
+    limits: FairLimits = LIMITS
+    clock: Clock = field(default_factory=Clock)
+    told: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.fair = FairUse(self.limits, self.told.append, self.clock)
+
+    async def enter(self, name: str = "ann", service: str | None = None, kind: str = "query") -> Place:
+        """A place for an operation of that caller, who always has the same token."""
+        place = await self.fair.enter(Identity(f"{name} {service}".encode()), OperationNote(kind=kind))
+        await place.belongs_to(named(name, service))
+        return place
+
+    async def refusal(self, points: int, name: str = "ann", service: str | None = None) -> int | None:
+        """The seconds that an operation of so many points has to wait; None when it is let in."""
+        try:
+            place = await self.enter(name, service)
+        except GraphQLError as error:
+            return seconds_of(error)
+        refused = place.charge(points)
+        place.leave()
+        return None if refused is None else seconds_of(refused)
+
+
+def named(name: str, service: str | None = None) -> Caller:
+    return replace(local_administrator(), principal_id=7, name=name, service=service)
+
+
+def seconds_of(error: GraphQLError) -> int:
+    assert error.extensions is not None
+    assert error.extensions["code"] == "OVERLOADED"
+    seconds: int = error.extensions["retryAfter"]
+    assert seconds >= 1
+    return seconds
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+async def test_points_come_back_as_the_minute_goes_by(server: Server) -> None:
+    assert [await server.refusal(200) for _ in range(3)] == [None, None, None]
+    assert await server.refusal(200) == 20  # ten points a second
+    server.clock.now += 19.9
+    assert await server.refusal(200) is not None
+    server.clock.now += 1.2  # refused at once for up to a second, without being looked at
+    assert await server.refusal(200) is None
+    server.clock.now += 3_600
+    assert [await server.refusal(200) for _ in range(4)] == [None, None, None, 20]
+    assert server.told == ["points"] * 3
+
+
+async def test_whoever_waits_as_long_as_it_is_told_is_let_in(server: Server) -> None:
+    for points in (600, 1, 37, 599, 250, 600, 12):
+        wait = await server.refusal(points)
+        while wait is not None:
+            server.clock.now += wait
+            wait, last = await server.refusal(points), wait
+            assert wait is None or wait < last, "told to wait again as long"
+
+
+async def test_an_operation_of_more_than_a_minute_is_let_in_after_a_rest_and_the_rest_is_owed(server: Server) -> None:
+    assert await server.refusal(900) is None
+    assert await server.refusal(1) == 31
+    server.clock.now += 31
+    assert await server.refusal(1) is None
+
+
+async def test_a_refusal_takes_nothing_and_one_principal_pays_for_no_other(server: Server) -> None:
+    assert await server.refusal(550) is None
+    assert await server.refusal(500) == 45
+    assert await server.refusal(500, "bob") is None
+    server.clock.now += 1
+    assert await server.refusal(60) is None
+
+
+async def test_after_a_refusal_the_next_ones_are_refused_before_anything_is_looked_up(server: Server) -> None:
+    assert (await server.refusal(600), await server.refusal(300)) == (None, 30)
+    with pytest.raises(GraphQLError) as refused:
+        await server.fair.enter(Identity(b"ann None"), OperationNote())
+    assert seconds_of(refused.value) == 1
+    (await server.fair.enter(Identity(b"a token nobody came with"), OperationNote())).leave()
+    server.clock.now += fair_use.CLOSED_SECONDS
+    (await server.fair.enter(Identity(b"ann None"), OperationNote())).leave()
+
+
+async def test_so_many_requests_at_once_and_the_next_when_one_has_ended(server: Server) -> None:
+    places = [await server.enter() for _ in range(3)]
+    with pytest.raises(GraphQLError) as refused:
+        await server.enter()
+    assert seconds_of(refused.value) == 1
+    assert "3 requests under way" in refused.value.message
+    (await server.enter("bob")).leave()
+    places[0].leave()
+    places[0].leave()
+    server.clock.now += 1
+    places[0] = await server.enter()
+    with pytest.raises(GraphQLError):
+        await server.enter()
+    for place in places:
+        place.leave()
+    assert [server.fair.share(one).requests for one in ("7:ann", "7:bob")] == [0, 0]
+    assert server.told == ["requests"] * 2
+
+
+async def test_a_subscription_is_no_request_any_more_and_there_may_be_so_many(server: Server) -> None:
+    streams = [await server.enter(kind="subscription") for _ in range(2)]
+    assert [place.charge(1) for place in streams] == [None, None]
+    third = await server.enter(kind="subscription")
+    refused = third.charge(1)
+    assert refused is not None
+    assert "2 streams under way" in refused.message
+    third.leave()
+    for place in [await server.enter() for _ in range(3)]:
+        place.leave()
+    streams[0].leave()
+    assert (await server.enter(kind="subscription")).charge(1) is None
+    share = server.fair.share("7:ann")
+    assert (share.requests, share.streams, share.queue.turns) == (0, 2, {})
+    assert server.told == ["streams"]
+
+
+async def test_a_service_takes_from_the_user_it_acts_for_and_from_what_it_has_for_all(server: Server) -> None:
+    assert await server.refusal(600, "ann", "bot") is None
+    assert await server.refusal(1, "ann") is not None, "the user has none left itself"
+    assert await server.refusal(600, "bot") is None, "its own share is its own"
+    users = [f"user{number}" for number in range(SERVICE_TIMES)]
+    assert [await server.refusal(600, user, "bot") for user in users[1:]] == [None] * (SERVICE_TIMES - 1)
+    assert await server.refusal(600, users[0], "bot") == 600 * 60 / (600 * SERVICE_TIMES)
+    assert await server.refusal(600, users[0]) is None
+    places = [await server.enter(f"many{number}", "crowd") for number in range(3 * SERVICE_TIMES)]
+    with pytest.raises(GraphQLError, match="The service has, for all its users, 15 requests"):
+        await server.enter("one more", "crowd")
+    for place in places:
+        place.leave()
+
+
+async def test_a_token_that_is_somebody_elses_by_now_takes_from_whom_it_is(server: Server) -> None:
+    identity = Identity(b"a token")
+    await (await server.fair.enter(identity, OperationNote())).belongs_to(named("ann"))
+    server.clock.now += 1
+    place = await server.fair.enter(identity, OperationNote())
+    await place.belongs_to(named("bob"))
+    assert [server.fair.share(one).requests for one in ("7:ann", "7:bob")] == [1, 1]
+    place.leave()
+    assert [server.fair.share(one).requests for one in ("7:ann", "7:bob")] == [1, 0]
+
+
+async def test_without_a_budget_points_are_not_counted() -> None:
+    server = Server(FairLimits(points=0, requests=3, streams=2))
+    assert [await server.refusal(1_000_000) for _ in range(100)] == [None] * 100
+
+
+async def test_what_is_remembered_is_bounded() -> None:
+    server = Server()
+    held = await server.enter("held")
+    for number in range(fair_use.REMEMBERED_MOST + 50):
+        assert await server.refusal(1, f"user{number}") is None
+        server.clock.now += 1
+    assert len(server.fair.shares) <= fair_use.REMEMBERED_MOST
+    assert server.fair.share("7:held").requests == 1
+    held.leave()
