@@ -63,16 +63,20 @@ def list_(namespace: str, principal: str | None, as_json: bool) -> None:
         print_rows(("principal", "kind", "role", "entity"), rows)
 
 
-@command("explain", example="contextql grant explain ann salaries.md --namespace support")
+@command("explain", example="contextql grant explain ann salaries.md")
 @click.argument("principal")
 @click.argument("key", required=False)
-@namespace_option
+@click.option("--namespace", "-n", help="Where it is; left out: the one namespace that has KEY.")
 @json_option
-def explain(principal: str, key: str | None, namespace: str, as_json: bool) -> None:
-    """Say why PRINCIPAL sees, or does not see, the entity under KEY; without a key, the namespace."""
+def explain(principal: str, key: str | None, namespace: str | None, as_json: bool) -> None:
+    """Say why PRINCIPAL sees, or does not see, the entity under KEY, and whether personal data in it are masked.
+
+    Without a key it is about the namespace. Groups that a signed token names are not known here; ask for them by their own name,
+    such as https://login.example.org#staff.
+    """
     found = administer(lambda database, caller: explain_rights(database, caller, principal, namespace, key))
     if as_json:
-        print_json({"visible": found.visible, "sentences": found.sentences})
+        print_json({"visible": found.visible, "masked": found.masked, "sentences": found.sentences})
         return
     say(f"{'Visible' if found.visible else 'Not visible'}: {key or namespace}")
     for sentence in found.sentences:

@@ -10,8 +10,8 @@ from retrieval.errors import BadInput
 from retrieval.text import blank, strict
 from retrieval.tuning import NAME_LENGTH, PRINCIPAL_LENGTH, TITLE_LENGTH
 
-EVERYONE = "everyone"
-RESERVED = frozenset({EVERYONE, "administrator"})
+EVERYONE, ADMINISTRATOR = "everyone", "administrator"
+RESERVED = frozenset({EVERYONE, ADMINISTRATOR})
 """Names that no principal of one's own may take."""
 
 

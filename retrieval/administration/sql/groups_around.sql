@@ -1,7 +1,7 @@
 -- A principal with every membership that leads up from it, at any depth; one row with null groups when there is none.
 -- $1 name
 with recursive start as (
-    select p.principal_id, p.name, p.administrator from principal p where p.name = $1
+    select p.principal_id, p.name, p.kind, p.administrator from principal p where p.name = $1
 ), stands(principal_id) as (
     select s.principal_id from start s
     union
@@ -9,7 +9,7 @@ with recursive start as (
     union
     select m.group_id from stands s join membership m on m.member_id = s.principal_id
 )
-select o.administrator, u.name as member_name, g.name as group_name
+select o.kind, o.administrator, u.name as member_name, g.name as group_name
   from start o
  cross join stands s
   join principal u on u.principal_id = s.principal_id

@@ -50,6 +50,8 @@ def test_rights_are_given_explained_listed_and_taken_back(run: Run, tmp_path: Pa
     assert run("grant", "explain", "ann", "pay.md", "-n", "support").out.startswith("Not visible: pay.md\n")
     assert run("grant", "add", "ann", "-n", "support", "--key", "pay.md").code == 0
     assert run("grant", "explain", "ann", "pay.md", "-n", "support").out.startswith("Visible: pay.md\n")
+    assert run("grant", "explain", "ann", "pay.md", "--json").json["masked"] is True
+    assert "--namespace" in run("grant", "explain", "ann").sentence
     assert run("grant", "revoke", "ann", "-n", "support").out == "ann no longer holds READER in support.\n"
     assert run("grant", "explain", "ann", "-n", "support", "--json").json["visible"] is False
 

@@ -24,7 +24,7 @@ ELSEWHERE = {
     "demo": "writes by the same functions as `ingest`, `domain apply` and `token create`, into its own namespaces",
     "eval": "fills a scratch database that goes when it ends",
     "migrate": "its record is the table of migrations",
-    "reembed": "`test_a_change_of_the_model_is_noted`, which needs two models",
+    "reembed": "tests/retrieval/ingest/test_reembedding.py has two models",
     "serve": "the mutations are those above",
     "worker": "makes vectors and statistics of what was written before",
 }

@@ -387,6 +387,20 @@ async def test_it_is_given_up_without_a_trace(store: Store) -> None:
     )
 
 
+async def test_each_step_of_a_change_is_in_the_audit(store: Store) -> None:
+    await fill(store)
+    both, other = with_other(store)
+    await reembed_until_filled(both, other)
+    await abandon(store.database)
+    await reembed(both, other, quiet)
+    steps = "select action || ' ' || (what->>'model') from audit where ns is null order by audit_id desc limit 4"
+    assert await values(store, steps) == [
+        f"{step} {other.model}" for step in ("REEMBED", "BEGIN_REEMBEDDING", "ABANDON_REEMBEDDING", "BEGIN_REEMBEDDING")
+    ]
+    await reembed(both, other, quiet)
+    assert (await values(store, "select count(*) from audit where action like '%REEMBED%'"))[0] == 4, "nothing was changed"
+
+
 async def test_two_at_once_are_one(store: Store) -> None:
     await fill(store)
     (both, other), (again, second) = with_other(store, pause=0.02), with_other(store, pause=0.02)
