@@ -94,15 +94,16 @@ class Catalogue:
         return {key: self.reader.shown_value(key[0], attributes) for key, attributes in places}
 
     def _fragment(self, row: Record) -> Fragment:
-        ns, shown = row["ns"], self.reader.shown
+        ns = row["ns"]
+        title, heading, text = self.reader.shown_parts(ns, row["fragment_title"], row["heading"], row["text"])
         return Fragment(
             ns=ns,
             fragment_id=row["fragment_id"],
             entity=entity_of(row, self.reader),
             ordinal=row["ordinal"],
-            title=shown(ns, row["fragment_title"]),
-            heading=shown(ns, row["heading"]),
-            text=shown(ns, row["text"]),
+            title=title,
+            heading=heading,
+            text=text,
             meta=self.reader.shown_value(ns, row["fragment_meta"]),
             identifiers=tuple(row["identifiers"]),
         )

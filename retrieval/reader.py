@@ -132,6 +132,10 @@ class Reader:
         """A stored text as the caller may read it."""
         return text if text is None or self.shows(ns) else masked(text)
 
+    def shown_parts(self, ns: int, *parts: str) -> tuple[str, ...]:
+        """Stored texts that are read one after another, such as heading and text, as the caller may read them."""
+        return parts if self.shows(ns) else masked_parts(*parts)
+
     def shown_value(self, ns: int, value: Any, name: str = "") -> Any:
         """A stored JSON value as the caller may read it; `name` is what it is called."""
         return value if self.shows(ns) else masked_value(value, name)

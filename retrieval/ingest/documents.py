@@ -16,6 +16,7 @@ from retrieval.ingest.source_input import check_content, check_meta
 from retrieval.ingest.splitting import Piece, Section, split
 from retrieval.keys import check_key
 from retrieval.personal.masking import masked
+from retrieval.personal.unbroken import shortened
 from retrieval.text import blank, clean, fold
 from retrieval.tuning import TITLE_CHARACTERS, Tuning
 
@@ -68,9 +69,9 @@ def read_document(
     heading = reading.first_heading
     chosen = next((line for line in map(one_line, (title, reading.title, heading)) if line), _stem(key))
     named = find_identifiers(masked(f"{chosen}\n{key.rpartition('/')[2]}"))
-    pieces = split(_without_title(reading.sections, chosen), named)
+    pieces = split(_without_title(reading.sections, chosen), named, chosen)
     if not pieces and heading:
-        pieces = split([Section((), heading)], named)
+        pieces = split([Section((), heading)], named, chosen)
     if not pieces:
         raise BadInput("The content is empty: it has no text to search; leave the source out or send its text.")
     tags = check_meta(reading.meta | dict(meta or {}))
@@ -99,13 +100,13 @@ def one_line(title: str | None) -> str:
     line = " ".join(clean(title or "", "The title").split())
     if blank(line):
         return ""
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+    return shortened(line, TITLE_CHARACTERS)
 
 
 def _stem(key: str) -> str:
     name = key.rstrip("/").rpartition("/")[2]
     stem = name.rpartition(".")[0] or name or key
-    return stem if len(stem) <= TITLE_CHARACTERS else stem[: TITLE_CHARACTERS - 1] + "…"
+    return shortened(stem, TITLE_CHARACTERS)
 
 
 def _without_title(sections: list[Section], title: str) -> list[Section]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from retrieval.lexical_text import indexed_text, lexical_text
-from retrieval.personal.masking import masked, personal_spans
+from retrieval.personal.masking import personal_spans
+from retrieval.personal.parts import masked_parts
 from retrieval.tuning import TITLE_WEIGHT
 
 
@@ -21,7 +22,7 @@ class Indexed:
 
 def indexed(title: str, heading: str, text: str) -> Indexed:
     """Both forms of a fragment; nothing else of it may reach the index or a provider. Personal data are in neither."""
-    title, heading, text = masked(title), masked(heading), masked(text)
+    title, heading, text = masked_parts(title, heading, text)
     # A word of the title weighs as if it stood there several times: titles are short and say what a text is about.
     worded = indexed_text("\n".join([title] * TITLE_WEIGHT), heading, text)
     return Indexed(indexed_text(title, heading, text), lexical_text(worded))

@@ -19,7 +19,7 @@ from retrieval.ingest.sql import statement
 from retrieval.lexical_text import indexed_text
 from retrieval.model import Models, models_held
 from retrieval.personal.lookup import marks_of
-from retrieval.personal.masking import masked, personal_spans
+from retrieval.personal.parts import masked_parts, values_in
 from retrieval.retrying import retried
 from retrieval.store import digest_of
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
@@ -66,7 +66,7 @@ async def following(database: Database, name: str, after: tuple[int, int], most:
 
 def is_personal(row: Record) -> bool:
     """Whether there are personal data in a fragment."""
-    return any(personal_spans(row[part]) for part in ("title", "heading", "text"))
+    return bool(values_in((row["title"], row["heading"], row["text"])))
 
 
 async def mask(database: Database, ns: int, rows: Sequence[Record]) -> int:
@@ -91,8 +91,8 @@ async def mask(database: Database, ns: int, rows: Sequence[Record]) -> int:
 
 def identifiers_of(row: Record) -> list[str]:
     """The identifiers of a fragment that are not found in its personal data."""
-    whole = "\n".join((row["title"], row["heading"], row["text"]))
-    gone = set(find_identifiers(whole)) - set(find_identifiers(masked(whole)))
+    parts = row["title"], row["heading"], row["text"]
+    gone = set(find_identifiers("\n".join(parts))) - set(find_identifiers("\n".join(masked_parts(*parts))))
     return [one for one in row["identifiers"] if one not in gone]
 
 

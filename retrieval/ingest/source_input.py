@@ -34,7 +34,7 @@ from retrieval.tuning import (
 
 KINDS = ("DOCUMENT", "EPISODE", "OBSERVATION", "THING")
 KEY_LENGTH = Tuning().key_most
-FORM = 2
+FORM = 3
 """Raised when documents are split or indexed in another way, so that the next ingest of the same text replaces it."""
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from semantic_text_splitter import MarkdownSplitter
 
 from retrieval.identifiers import find_identifiers
-from retrieval.personal.masking import masked
+from retrieval.personal.parts import masked_parts
+from retrieval.personal.unbroken import Unbroken, shortened, unbroken
 from retrieval.text import blank
 from retrieval.tuning import (
     DENSE_PIECE_CHARACTERS,
@@ -43,22 +44,26 @@ class Piece:
     identifiers: tuple[str, ...]
 
 
-def split(sections: Iterable[Section], document_identifiers: tuple[str, ...] = ()) -> tuple[Piece, ...]:
-    """The pieces of a document in order; none is blank, and each has at most 1,200 characters.
+def split(sections: Iterable[Section], document_identifiers: tuple[str, ...] = (), title: str = "") -> tuple[Piece, ...]:
+    """The pieces of a document in order; none is blank, each has at most 1,200 characters, and no cut goes through personal data.
 
     A heading with nothing under it, not even another heading, is a piece of its own with the heading as text.
     `document_identifiers` (of title and key) go to the first piece.
     """
-    texts = [(section.headings, text) for section in _with_text(list(sections)) for text in _split_text(section.text)]
+    texts = [
+        (path, text)
+        for section in _with_text(list(sections))
+        for path in (HEADING_SEPARATOR.join(shortened(heading, HEADING_CHARACTERS) for heading in section.headings),)
+        for text in _split_text(section.text, unbroken(section.text, "\n".join(part for part in (title, path) if part)))
+    ]
     return tuple(
         Piece(ordinal, path, text, _identifiers(path, text, document_identifiers if ordinal == 0 else ()))
-        for ordinal, (headings, text) in enumerate(texts)
-        for path in (HEADING_SEPARATOR.join(map(_shortened, headings)),)
+        for ordinal, (path, text) in enumerate(texts)
     )
 
 
 def _identifiers(path: str, text: str, more: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*more, *find_identifiers(masked(f"{path}\n{text}")))))
+    return tuple(dict.fromkeys((*more, *find_identifiers("\n".join(masked_parts(path, text))))))
 
 
 def _with_text(sections: list[Section]) -> Iterator[Section]:
@@ -74,28 +79,56 @@ def _with_text(sections: list[Section]) -> Iterator[Section]:
         yield Section(section.headings, text)
 
 
-def _shortened(heading: str) -> str:
-    return heading if len(heading) <= HEADING_CHARACTERS else heading[: HEADING_CHARACTERS - 1].rstrip() + "…"
-
-
-def _split_text(text: str) -> Iterator[str]:
-    for window in _windows(text):
-        for piece in _split_window(window):
-            if not blank(piece):
+def _split_text(text: str, whole: Unbroken) -> Iterator[str]:
+    for start, end in _windows(text, whole):
+        for first, last in _split_window(text, start, end, whole):
+            if not blank(piece := text[first:last]):
                 yield piece
 
 
-def _split_window(window: str) -> list[str]:
+def _split_window(text: str, start: int, end: int, whole: Unbroken) -> Iterator[tuple[int, int]]:
     """About equal pieces: filled to the brim, they would leave a last one of a few words."""
+    window = text[start:end]
     spaces = sum(1 for _ in _SPACE.finditer(window))
     most = DENSE_PIECE_CHARACTERS if spaces < len(window) * SPACES_OF_DENSE_TEXT else PIECE_CHARACTERS
     if len(window) <= most:
-        return [window.strip("\n").rstrip()]
+        yield _trimmed(text, start, end)
+        return
     share = len(window) / math.ceil(len(window) / most)
-    return MarkdownSplitter((math.floor(share), min(most, math.ceil(share * _PLAY)))).chunks(window)
+    chunks = MarkdownSplitter((math.floor(share), min(most, math.ceil(share * _PLAY)))).chunk_indices(window)
+    for first, last in _moved([(start + at, start + at + len(chunk)) for at, chunk in chunks], whole):
+        if last - first <= most:
+            yield first, last
+        else:
+            yield from _split_window(text, *_trimmed(text, first, last), whole)
 
 
-def _windows(text: str) -> Iterator[str]:
+def _moved(pieces: list[tuple[int, int]], whole: Unbroken) -> Iterator[tuple[int, int]]:
+    """The pieces, with each cut that would go through what stays whole moved before it, or behind where it begins a piece."""
+    first, last = pieces[0]
+    for start, end in pieces[1:]:
+        stretch = whole.around(start)
+        if stretch is None:
+            if start > first:
+                yield first, last
+                first = start
+        elif stretch[0] > first:
+            yield first, stretch[0]
+            first = stretch[0]
+        elif stretch[1] < end:
+            yield first, stretch[1]
+            first = stretch[1]
+        last = max(last, end)
+    yield first, last
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without line ends before, and spaces behind."""
+    piece = text[start:end].rstrip()
+    return start + len(piece) - len(piece.lstrip("\n")), start + len(piece)
+
+
+def _windows(text: str, whole: Unbroken) -> Iterator[tuple[int, int]]:
     """Stretches of bounded length that cover the text, cut at a blank line, a line, a space, or anywhere, in this order."""
     start = 0
     while len(text) - start > SPLIT_WINDOW_CHARACTERS:
@@ -103,6 +136,8 @@ def _windows(text: str) -> Iterator[str]:
         middle = start + SPLIT_WINDOW_CHARACTERS // 2
         cuts = (text.rfind(mark, middle, end) + len(mark) for mark in ("\n\n", "\n", ". ", " "))
         cut = next((cut for cut in cuts if cut > middle), end)
-        yield text[start:cut]
+        stretch = whole.around(cut)
+        cut = stretch[0] if stretch else cut
+        yield start, cut
         start = cut
-    yield text[start:]
+    yield start, len(text)

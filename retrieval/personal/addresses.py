@@ -16,6 +16,7 @@ _LOCAL_MOST, _DOMAIN_MOST = 128, 255
 _LEADING = ".%'+-"
 _LOOKALIKES = str.maketrans("АВСЕНІКМОРТХУавсенікмортху", "ABCEHIKMOPTXYABCEHIKMOPTXY")
 _IBAN = re.compile(r"(?<![^\W_])[A-Z]{2} ?-?\d ?\d(?:[ \n\-]{0,2}[A-Z0-9]){11,30}", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[ \n\-]")
 _IBAN_LEAST = 15
 
 
@@ -36,11 +37,11 @@ def ibans(text: str) -> Iterator[Candidate]:
     """IBANs in a plain text, proven by country, length and check digits."""
     read = latin(text)
     for found in _IBAN.finditer(read):
-        shown = found[0]
+        shown = found[0].upper()
         ends = [at for at, sign in enumerate(shown, 1) if sign.isalnum()]
         for length in range(len(ends), _IBAN_LEAST - 1, -1):
             end = ends[length - 1]
-            if not read[found.start() + end : found.start() + end + 1].isalnum() and iban.is_valid(shown[:end].upper()):
+            if not read[found.start() + end : found.start() + end + 1].isalnum() and _is_iban(shown[:end]):
                 yield Candidate(Kind.IBAN, found.start(), found.start() + end, Sure.ANNOUNCED)
                 break
 
@@ -48,3 +49,7 @@ def ibans(text: str) -> Iterator[Candidate]:
 def latin(text: str) -> str:
     """A text with the Cyrillic letters that look like Latin ones as these, letter for letter."""
     return text.translate(_LOOKALIKES)
+
+
+def _is_iban(shown: str) -> bool:
+    return bool(iban.is_valid(_SEPARATORS.sub("", shown)))

@@ -47,20 +47,33 @@ _ANNOUNCED = re.compile(
 )
 _REACH = 48
 """How far behind its word a number may stand, in characters."""
+_GAP = 24
+"""How far behind a number the next one of a list may stand."""
+_MASKS = frozenset(kind.mask for kind in Kind)
 
 
 class Announced:
-    """Where words of a text say what the number behind them is."""
+    """Where words of a text say what the numbers behind them are."""
 
     def __init__(self, text: str) -> None:
-        found = [(one.end(), str(one.lastgroup)) for one in _ANNOUNCED.finditer(text)]
-        self._ends = [end for end, _ in found]
-        self._kinds = [kind for _, kind in found]
+        found = [one for one in _ANNOUNCED.finditer(text) if text[max(0, one.start() - 1) : one.end() + 1] not in _MASKS]
+        self.words = [(*one.span(), str(one.lastgroup)) for one in found]
+        """Where each word starts and ends, and the kind that it says."""
+        self._ends = [end for _, end, _ in self.words]
+        self._kinds = [kind for _, _, kind in self.words]
+        self._listed: dict[int, int] = {}
 
     def kind(self, at: int) -> str | None:
-        """What the last word before a place says, if it is near."""
+        """What the last word before a place says, if it is near, or near before a list of numbers that reaches there."""
         number = bisect_right(self._ends, at) - 1
-        return self._kinds[number] if number >= 0 and at - self._ends[number] <= _REACH else None
+        if number < 0:
+            return None
+        near = at - self._ends[number] <= _REACH or 0 <= at - self._listed.get(number, at + 1) <= _GAP
+        return self._kinds[number] if near else None
+
+    def goes_on(self, start: int, end: int) -> None:
+        """Tell that a number is what the word before it says: the next one of a list may be it too."""
+        self._listed[bisect_right(self._ends, start) - 1] = end
 
     def touches(self, at: int) -> bool:
         """Whether a word ends right at a place."""

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from retrieval.personal.kinds import Kind
 from retrieval.personal.masking import personal_spans
+from retrieval.personal.parts import values_in
 from retrieval.personal.plain import plain
+from retrieval.personal.rendered import as_shown
 
 _LOOKALIKES = str.maketrans("аеорсухкмтвніАЕОРСУХКМТВНІ", "aeopcyxkmtbhiaeopcyxkmtbhi")
 _NUMBERED = (Kind.PASSPORT, Kind.INN, Kind.SNILS, Kind.OGRN, Kind.CARD, Kind.PHONE)
 _DIGITS_LEAST, _DIGITS_MOST = 7, 19
 
 
-def marks_of(ns: int, texts: Iterable[str]) -> tuple[str, ...]:
-    """The marks of the personal data in texts of a namespace, each once.
+def marks_of(ns: int, parts: Sequence[str]) -> tuple[str, ...]:
+    """The marks of the personal data in the fields of a text of a namespace, each once.
 
     They begin with a sign that no identifier has, and differ from namespace to namespace, as rights do.
     """
-    spans = ((span.kind, text[span.start : span.end]) for text in texts for span in personal_spans(text))
-    return tuple(dict.fromkeys(_mark(ns, kind, written(kind, shown)) for kind, shown in spans))
+    return tuple(dict.fromkeys(_mark(ns, span.kind, written(span.kind, shown)) for span, shown in values_in(parts)))
 
 
 def marks_asked(spaces: Iterable[int], question: str) -> tuple[str, ...]:
@@ -49,7 +50,7 @@ def written(kind: Kind, shown: str) -> str:
     >>> written(Kind.PHONE, "8 (916) 123-45-67") == written(Kind.PHONE, "+79161234567")
     True
     """
-    text = unicodedata.normalize("NFKC", plain(shown).text)
+    text = unicodedata.normalize("NFKC", plain(as_shown(shown)).text)
     if kind is Kind.EMAIL:
         return text.translate(_LOOKALIKES).lower()
     if kind is Kind.IBAN:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from retrieval.personal.addresses import emails, ibans
@@ -13,9 +15,11 @@ from retrieval.personal.candidates import chosen
 from retrieval.personal.kinds import Announced, Kind
 from retrieval.personal.numbers import numbers
 from retrieval.personal.phones import phones
-from retrieval.personal.plain import plain
+from retrieval.personal.plain import hides, plain
+from retrieval.personal.rendered import renderings, tags_of
 
 _NUMBER = re.compile(r"\d(?:\D{0,12}+\d){6}")
+_DIGITS = re.compile(r"\d(?:\D*+\d){6}")
 _AT = "@＠﹫"
 _NAME_MOST = 60
 """How much of the names that lead to a value helps to tell what it is, in characters: `{"passport": {"number": …}}`."""
@@ -37,19 +41,17 @@ class Span:
 def personal_spans(text: str) -> tuple[Span, ...]:
     """The spans of personal data in a text, in their order, none overlapping; the time is linear in the text.
 
+    They are found in what is written and in what a page shows of it: entities, tags and emphasis hide none.
+
     >>> personal_spans("ИНН 7707083893")
     (Span(kind=<Kind.INN: 'INN'>, start=4, end=14),)
     """
-    addressed, numbered = any(sign in text for sign in _AT), _NUMBER.search(text) is not None
-    if not addressed and not numbered:
-        return ()
-    read = plain(text)
-    candidates = list(emails(read.text)) if addressed else []
-    if numbered:
-        announced = Announced(read.text)
-        candidates += [*ibans(read.text), *numbers(read.text, announced), *phones(read.text, announced)]
-    found = chosen(candidates, len(read.text))
-    return tuple(Span(one.kind, read.place(one.start), read.place(one.end, end=True)) for one in found)
+    spans: tuple[Span, ...] = ()
+    while more := _found(replaced(text, spans)):  # a mask is short: what stands behind may come into the reach of a word before
+        known, spans = spans, united((*spans, *_unmasked(text, spans, more)))
+        if spans == known:
+            break
+    return spans
 
 
 def masked(text: str) -> str:
@@ -83,18 +85,73 @@ def masked_value(value: Any, name: str = "") -> Any:
 
 
 def replaced(text: str, spans: Sequence[Span]) -> str:
-    """A text with the masks of some of its spans in their place."""
+    """A text with the masks of some of its spans in their place, and the tags that stood in them."""
     parts, at = [], 0
     for span in spans:
-        parts += [text[at : span.start], span.kind.mask]
+        parts += [text[at : span.start], _in_place_of(text, span)]
         at = span.end
     return "".join((*parts, text[at:]))
 
 
+def united(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Spans in their order; of those that overlap one is made, of the kind of the longest."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+        if kept and span.start < kept[-1].end:
+            longest = max(kept[-1], span, key=lambda one: one.end - one.start)
+            kept[-1] = Span(longest.kind, kept[-1].start, max(kept[-1].end, span.end))
+        else:
+            kept.append(span)
+    return tuple(kept)
+
+
+def _found(text: str) -> tuple[Span, ...]:
+    """What is found in a text as it is written and as it is shown."""
+    found = [*_read(text)]
+    for shown in renderings(text):
+        found += [Span(one.kind, shown.place(one.start), shown.place(one.end, end=True)) for one in _read(shown.text)]
+    return united(found)
+
+
+def _read(text: str) -> tuple[Span, ...]:
+    addressed, numbered = any(sign in text for sign in _AT), _may_hold_numbers(text)
+    if not addressed and not numbered:
+        return ()
+    read = plain(text)
+    candidates = list(emails(read.text)) if addressed else []
+    if numbered:
+        announced = Announced(read.text)
+        candidates += [*ibans(read.text), *numbers(read.text, announced), *phones(read.text, announced)]
+    found = chosen(candidates, len(read.text))
+    return tuple(Span(one.kind, read.place(one.start), read.place(one.end, end=True)) for one in found)
+
+
+def _in_place_of(text: str, span: Span) -> str:
+    tags = tags_of(text[span.start : span.end])
+    return span.kind.mask if tags and _found(tags) else span.kind.mask + tags
+
+
+def _unmasked(text: str, masked: Sequence[Span], found: Sequence[Span]) -> list[Span]:
+    """Spans found once others were masked, where they stand in the text itself."""
+    gone = list(accumulate(span.end - span.start - len(_in_place_of(text, span)) for span in masked))
+    ends = [span.end - out for span, out in zip(masked, gone, strict=True)]  # of the masks, in the masked text
+
+    def place(at: int) -> int:
+        number = bisect_right(ends, at)
+        return at + gone[number - 1] if number else at
+
+    return [Span(span.kind, place(span.start), place(span.end - 1) + 1) for span in found]
+
+
+def _may_hold_numbers(text: str) -> bool:
+    """Whether enough digits stand near each other, what is hidden between them not counted."""
+    if _NUMBER.search(text) is not None:
+        return True
+    return _DIGITS.search(text) is not None and hides(text) and _NUMBER.search(plain(text).text) is not None
+
+
 def _masked(text: str) -> str:
-    while spans := personal_spans(text):  # a mask is short: what stands behind may come into the reach of a word before
-        text = replaced(text, spans)
-    return text
+    return replaced(text, personal_spans(text))
 
 
 _remembered = lru_cache(maxsize=_REMEMBERED)(_masked)

@@ -50,11 +50,14 @@ def numbers(text: str, announced: Announced) -> Iterator[Candidate]:
         if end - start > _DIGITS_MOST or not _stands_alone_before(text, start, announced):
             continue
         kind = announced.kind(start)
-        yield from _whole(text, groups[at], kind)
-        if end - start < _DIGITS_MOST:
-            yield from _split(text, groups, at, kind)
+        possible = [*_whole(text, groups[at], kind), *(_split(text, groups, at, kind) if end - start < _DIGITS_MOST else ())]
+        listed = [one.end for one in possible if one.kind == kind]
+        if listed:
+            announced.goes_on(start, max(listed))
+        yield from possible
     for found in _PASSPORT.finditer(text):
         if announced.kind(found.start()) == Kind.PASSPORT:
+            announced.goes_on(*found.span())
             yield Candidate(Kind.PASSPORT, found.start(), found.end(), Sure.ANNOUNCED)
 
 

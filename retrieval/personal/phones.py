@@ -40,6 +40,7 @@ def phones(text: str, announced: Announced) -> Iterator[Candidate]:
             yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
     for found in _LOCAL.finditer(text):
         if announced.kind(found.start()) == Kind.PHONE and _is_announced(found[0]):
+            announced.goes_on(*found.span())
             yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
 
 
@@ -58,6 +59,7 @@ def _is_likely(shown: str) -> bool:
 def _end_of_international(shown: str) -> int:
     """How much of it is the number: the longest valid one, else the longest that could be."""
     ends = [at for at, sign in enumerate(shown, 1) if sign.isdigit() and not shown[at : at + 1].isdigit()]
+    shown = shown.replace("\n", " ")  # the parser stops at the end of a line
     number = "+" + shown[2:] if shown.startswith("00") else shown
     gone = len(shown) - len(number)
     possible = 0
@@ -80,6 +82,7 @@ def _is_announced(shown: str) -> bool:
 
 def _is_phone(shown: str, regions: tuple[str, ...]) -> bool:
     """Whether it is a valid number in one of the regions."""
+    shown = shown.replace("\n", " ")
     for region in regions:
         try:
             if phonenumbers.is_valid_number_for_region(phonenumbers.parse(shown, region), region):

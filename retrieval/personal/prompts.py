@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from retrieval.personal.masking import masked
+from retrieval.personal.parts import masked_parts
 from retrieval.records import Entity, Fragment
 
 
@@ -23,7 +24,7 @@ def fragment_for_chat(fragment: Fragment, allowed: bool) -> Fragment:
     """A fragment as it stands in a prompt."""
     if allowed:
         return fragment
-    title, heading, text = masked(fragment.title), masked(fragment.heading), masked(fragment.text)
+    title, heading, text = masked_parts(fragment.title, fragment.heading, fragment.text)
     return replace(fragment, entity=entity_for_chat(fragment.entity, allowed), title=title, heading=heading, text=text)
 
 
