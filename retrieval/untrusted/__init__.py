@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from retrieval.untrusted import invisible, links, lookalikes, phrases, structure
 from retrieval.untrusted.rule import Kind, compiled
 
-__all__ = ["Kind", "Neutralized", "examine", "examine_line", "neutralize", "neutralize_line"]
+__all__ = ["Kind", "Neutralized", "examine", "examine_line", "neutralize", "neutralize_line", "quote_orders"]
 
 _RULES = (*structure.RULES, *links.RULES, *phrases.RULES)
 # One pass over a text tells the ordinary ones, that need nothing, from the rest.
@@ -45,6 +45,13 @@ def neutralize(text: str) -> str:
 def neutralize_line(text: str) -> str:
     """The safe form of a title, a key or a path: one line, without what could start a section."""
     return examine_line(text).text
+
+
+def quote_orders(text: str) -> str:
+    """A text put together from safe parts, with the orders quoted that only the parts together give; its structure is ours and stays."""
+    for rule in phrases.RULES:
+        text = rule.apply(text, lookalikes.folded(text) if _LOOKALIKE.search(text) is not None else text)
+    return text
 
 
 def examine(text: str) -> Neutralized:
