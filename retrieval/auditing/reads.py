@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from time import perf_counter
 
@@ -18,7 +19,8 @@ async def note_read(store: Store, caller: Caller, kind: str, namespaces: Iterabl
     Raises `ReadOnly`, `DatabaseUnavailable`, `DeadlineExceeded`: what cannot be noted is not to be answered.
     """
     started = perf_counter()
-    values = sorted(namespaces), json_text({"operation": kind}), caller.request_id
+    names = sorted({unicodedata.normalize("NFC", name) for name in namespaces})  # as they are stored, however they were written
+    values = names, json_text({"operation": kind}), caller.request_id
     async with store.database.writing(seconds) as connection:
         await connection.execute(statement("note_read"), caller.name, caller.service, Action.READ.value, *values, timeout=seconds)
     store.observer.statement("note_read", perf_counter() - started)
