@@ -217,7 +217,7 @@ async def test_pages_of_fragments_hold_what_is_visible_and_their_cursors_are_of_
                     if not found["nodes"]:
                         break
                     after = f", after: {text(found['pageInfo']['endCursor'])}"
-                assert texts == [fragment.text for fragment in entity.fragments]
+                assert texts == [view.text(entity.space, fragment.text) for fragment in entity.fragments]
                 if texts and not caller.administrator:
                     other = await execute(store, document, world.named("admin").token)
                     assert codes(other) == ["BAD_CURSOR"]
