@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from inspect import Parameter, signature
 from operator import attrgetter
 from typing import Any
 
 from graphql import (
+    GraphQLError,
     GraphQLField,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLSchema,
     Undefined,
+    get_argument_values,
     get_nullable_type,
     is_leaf_type,
     is_list_type,
     is_object_type,
+    is_specified_scalar_type,
 )
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.schema.schema_converter import GraphQLCoreConverter
@@ -44,6 +48,12 @@ class PlainField:
     is_list: bool = False
     kind: GraphQLObjectType | None = None
     """Of an object, whose own fields are executed."""
+    takes: Mapping[str, str] = field(default_factory=dict)
+    """The arguments that may be given on the short way: their names in Python by those in the schema."""
+
+    def given(self, values: Mapping[str, Any]) -> PlainField:
+        """The same field with arguments."""
+        return replace(self, read=partial(self.read, **{self.takes[name]: value for name, value in values.items()}))
 
     def leaf(self, source: Any) -> Any:
         """The value of a leaf or of a list of leaves; NOT_PLAIN for a stage and for what the type refuses."""
@@ -146,7 +156,16 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
     def _way(self, parent_type: GraphQLObjectType, details: Any) -> PlainField | None:
         node = details[0].node
         field = parent_type.fields.get(node.name.value)
-        return field.extensions.get(PLAIN) if self._short and field is not None and not node.arguments else None
+        plain: PlainField | None = field.extensions.get(PLAIN) if self._short and field is not None else None
+        if plain is None or field is None or not node.arguments:
+            return plain
+        if any(argument.name.value not in plain.takes for argument in node.arguments):
+            return None
+        try:
+            fragment_variables = details[0].fragment_variable_values
+            return plain.given(get_argument_values(field, node, self.variable_values, fragment_variables))
+        except GraphQLError:  # it comes again on the whole way
+            return None
 
 
 def merged(results: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
@@ -172,11 +191,19 @@ def plain_field(field: GraphQLField) -> PlainField | None:
         return None
     kind, nullable = get_nullable_type(field.type), not isinstance(field.type, GraphQLNonNull)
     if is_leaf_type(kind):
-        return PlainField(read, nullable, kind.coerce_output_value)
+        return PlainField(read, nullable, kind.coerce_output_value, takes=plain_arguments(field))
     if is_object_type(kind):
         return PlainField(read, nullable, kind=kind)
     item = get_nullable_type(kind.of_type) if is_list_type(kind) else None
     return PlainField(read, nullable, item.coerce_output_value, is_list=True) if is_leaf_type(item) else None
+
+
+def plain_arguments(field: GraphQLField) -> dict[str, str]:
+    """The arguments of a field where all come to its resolver as GraphQL gives them: numbers, strings and booleans."""
+    named = {name: argument.extensions[GraphQLCoreConverter.DEFINITION_BACKREF] for name, argument in field.args.items()}
+    kinds = [get_nullable_type(argument.type) for argument in field.args.values()]
+    plain = all(is_leaf_type(kind) and is_specified_scalar_type(kind) for kind in kinds)
+    return {name: one.python_name for name, one in named.items() if plain and not one.is_maybe}
 
 
 def reading(field: GraphQLField) -> Read | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from retrieval.untrusted import invisible, links, lookalikes, phrases, structure
 from retrieval.untrusted.rule import Kind, compiled
@@ -16,7 +17,11 @@ _SUSPECT = compiled(
     "|".join(f"(?:{pattern})" for pattern in (invisible.SUSPECT, links.SUSPECT, *(rule.pattern for rule in structure.RULES)))
 )
 _LOOKALIKE = compiled(lookalikes.SUSPECT)
-_MATCHERS = (_SUSPECT, _LOOKALIKE, *phrases.MATCHERS)
+_ADDRESS = compiled(links.SUSPECT_ADDRESS)
+_REMEMBERED = 2_048
+"""Texts whose safe form a process remembers."""
+_REMEMBERED_MOST = 2_000
+"""Longest text that is remembered, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def neutralize_line(text: str) -> str:
 
 
 def quote_orders(text: str) -> str:
-    """A text put together from safe parts, with the orders quoted that only the parts together give; its structure is ours and stays."""
+    """A text put together from safe parts, with the orders quoted that only the parts together give; its structure stays."""
     for rule in phrases.RULES:
         text = rule.apply(text, lookalikes.folded(text) if _LOOKALIKE.search(text) is not None else text)
     return text
@@ -56,14 +61,7 @@ def quote_orders(text: str) -> str:
 
 def examine(text: str) -> Neutralized:
     """The safe form of a stored text with the kinds of what was changed; of a safe text that text, with none."""
-    if not _suspect(text):
-        return Neutralized(text)
-    safe = invisible.strip_invisible(text)
-    kinds = set() if safe == text else {Kind.INVISIBLE}
-    for kind, changed in _changes(safe):
-        safe = changed
-        kinds.add(kind)
-    return Neutralized(safe, frozenset(kinds))
+    return _remembered(text) if len(text) <= _REMEMBERED_MOST else _examined(text)
 
 
 def examine_line(text: str) -> Neutralized:
@@ -72,12 +70,31 @@ def examine_line(text: str) -> Neutralized:
     return Neutralized(" ".join(found.text.split()), found.kinds)
 
 
+def _examined(text: str) -> Neutralized:
+    if not _suspect(text):
+        # Addresses are in many ordinary texts; where nothing else is suspect, no other rule can find anything.
+        addressed = links.RULES[0].apply(text, text) if "//" in text and _ADDRESS.search(text) is not None else text
+        if addressed == text:
+            return Neutralized(text)
+    safe = invisible.strip_invisible(text)
+    kinds = set() if safe == text else {Kind.INVISIBLE}
+    for kind, changed in _changes(safe):
+        safe = changed
+        kinds.add(kind)
+    return Neutralized(safe, frozenset(kinds))
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_examined)
+
+
 def _suspect(text: str) -> bool:
     try:
         data = text.encode()
     except UnicodeEncodeError:
         return True
-    return any(matcher.search(data) is not None for matcher in _MATCHERS)
+    if not text.isascii() and _LOOKALIKE.search(data) is not None:
+        return True
+    return _SUSPECT.search(data) is not None or any(matcher.search(data) is not None for matcher in phrases.MATCHERS)
 
 
 def _changes(text: str) -> Iterator[tuple[Kind, str]]:

@@ -19,7 +19,8 @@ _LINKS = (
     rf"(?i)(?:({_LEAD})((?:https?:)?//{_URL}+|(?:data:(?:text|application)|javascript:|vbscript:){_URL}*)"
     rf"|(https?://{_URL}+))"
 )
-SUSPECT = r"(?i)//[^\s\"'`]*(?:[{<\[$%=]|__|[a-z0-9+_-]{16})|\b(?:data|javascript|vbscript):"
+SUSPECT = r"(?i)\b(?:data|javascript|vbscript):"
+SUSPECT_ADDRESS = r"(?i)//[^\s\"'`]*(?:[{<\[$%=]|__|[a-z0-9+_-]{16})"
 """In the syntax of RE2: what a text without such a link seldom matches."""
 _LEADING, _URL_AT, _BARE = 1, 2, 3
 

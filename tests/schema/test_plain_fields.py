@@ -85,8 +85,8 @@ class Query:
         return info.context
 
 
-ALL = """{ thing { again: number number needed maybe flag ratio color tags inner { name other: name } __typename
-    twice four: twice(times: 4) always waited } }"""
+ALL = """query($times: Int = 3) { thing { again: number number needed maybe flag ratio color tags inner { name other: name }
+    __typename twice four: twice(times: 4) many: twice(times: $times) always waited } }"""
 
 
 def test_fields_that_hang_on_their_value_alone_take_the_short_way() -> None:
@@ -131,6 +131,13 @@ async def test_the_answer_is_the_same_as_the_whole_way(changed: dict[str, Any]) 
     ours, theirs = [await schema.execute(ALL, context_value=found) for schema in (short, whole)]
     assert ours.data == theirs.data
     assert [error.formatted for error in ours.errors or ()] == [error.formatted for error in theirs.errors or ()]
+
+
+async def test_arguments_are_those_of_the_request_and_of_the_alias() -> None:
+    schema, query = assemble(Query), "query($n: Int!) { thing { number twice six: twice(times: 6) many: twice(times: $n) } }"
+    for times in (5, 7):
+        result = await schema.execute(query, {"n": times}, context_value=Found())
+        assert (result.data, result.errors) == ({"thing": {"number": 1, "twice": 2, "six": 6, "many": times}}, None)
 
 
 async def test_an_attribute_that_must_be_awaited_is_awaited() -> None:
