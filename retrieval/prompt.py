@@ -10,7 +10,7 @@ from typing import Literal
 from retrieval.question import Locale
 from retrieval.records import Entity, Fragment
 from retrieval.tuning import Tuning
-from retrieval.untrusted import neutralize, neutralize_line
+from retrieval.untrusted import neutralize, neutralize_line, quote_orders
 
 Language = Literal["ru", "en"]
 
@@ -34,14 +34,14 @@ def language_of(question: str, locale: Locale, tuning: Tuning) -> Language:
 
 
 def context_text(fragments: Sequence[Fragment], neighbours: Sequence[Entity], language: Language) -> str:
-    """Fragments with key, title and heading, then the entities around them; everything stored is neutralised."""
+    """Fragments with key, title and heading, then the entities around them; what is stored is neutralised, each and together."""
     found, source, related = HEADINGS[language]
     parts: list[str] = []
     if fragments:
         parts.append("\n\n".join([found, *(fragment_text(fragment, source) for fragment in fragments)]))
     if neighbours:
         parts.append("\n".join([related, *(entity_line(entity) for entity in neighbours)]))
-    return "\n\n".join(parts)
+    return quote_orders("\n\n".join(parts))
 
 
 def fragment_text(fragment: Fragment, source: str) -> str:
@@ -50,14 +50,17 @@ def fragment_text(fragment: Fragment, source: str) -> str:
 
 
 def headed_text(fragment: Fragment, mark: str, source: str, *more: str) -> str:
-    """A fragment under a heading that begins with a mark; more lines come between heading and source path."""
-    title = f"## {mark} {neutralize_line(fragment.title)}"
+    """A fragment under a heading that begins with a mark; more lines come between heading and source path.
+
+    Parts that are safe alone may not be so together, so the whole is made safe too, all but our sign of a heading.
+    """
+    title = f"{mark} {neutralize_line(fragment.title)}"
     if fragment.heading:
         title += f" — {neutralize_line(fragment.heading)}"
-    lines = [title, *more]
+    lines = [neutralize_line(title), *more]
     if fragment.entity.source_path:
         lines.append(source + neutralize_line(fragment.entity.source_path))
-    return "\n".join(lines) + "\n\n" + neutralize(fragment.text)
+    return "## " + neutralize("\n".join(lines) + "\n\n" + neutralize(fragment.text))
 
 
 def entity_line(entity: Entity) -> str:
@@ -67,12 +70,12 @@ def entity_line(entity: Entity) -> str:
 
 def described(entity: Entity, key: str) -> str:
     """An entity on one line that begins with its key, which is safe already."""
-    line = f"- {key} ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
+    line = f"{key} ({neutralize_line(entity.type)}) {neutralize_line(entity.title)}"
     if entity.status:
         line += f" status={neutralize_line(entity.status)}"
     if entity.source_path:
         line += f" — {neutralize_line(entity.source_path)}"
-    return line
+    return "- " + neutralize_line(line)
 
 
 def mark_outside(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from retrieval.ports import Message
 from retrieval.prompt import HEADINGS, Language, described, headed_text, mark_outside
 from retrieval.records import Entity, Fragment
-from retrieval.untrusted import neutralize, neutralize_line
+from retrieval.untrusted import neutralize, neutralize_line, quote_orders
 
 INSTRUCTIONS: dict[Language, str] = {
     "ru": """\
@@ -60,7 +60,7 @@ def data_of(fragments: Sequence[Fragment], neighbours: Sequence[Entity], languag
     parts += [numbered(number, fragment, key, source) for number, fragment in enumerate(fragments, 1)]
     if neighbours:
         parts.append("\n".join([related, *(line_of(entity) for entity in neighbours)]))
-    return "\n\n".join(parts)
+    return quote_orders("\n\n".join(parts))
 
 
 def numbered(number: int, fragment: Fragment, key: str, source: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from retrieval.compilation.pack import PackItem, Section, SectionKind
 from retrieval.prompt import HEADINGS as CONTEXT_HEADINGS
 from retrieval.prompt import Language, fragment_text
+from retrieval.untrusted import quote_orders
 
 HEADINGS: dict[Language, dict[SectionKind, str]] = {
     "ru": {
@@ -31,7 +32,7 @@ IN_CONFLICT: dict[Language, str] = {"ru": " (в конфликте)", "en": " (i
 
 def pack_text(sections: Sequence[Section], language: Language) -> str:
     """The sections as they are in `context`: whole texts apart by a blank line, facts and entities as lists."""
-    return "\n\n".join(section_text(section, language) for section in sections)
+    return quote_orders("\n\n".join(section_text(section, language) for section in sections))
 
 
 def section_text(section: Section, language: Language) -> str:

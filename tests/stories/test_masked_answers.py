@@ -63,7 +63,7 @@ async def test_it_is_masked_for_whoever_may_not_read_them_everywhere(desk: Desk,
         ("bob", [DOCS], CHECKED),
         ("ann", None, CHECKED),
     ):
-        given = {} if namespaces is None else {"namespaces": namespaces}
+        given: dict[str, Any] = {} if namespaces is None else {"namespaces": namespaces}
         answer = (await answered(desk, token=await desk.token(name), **given))["answer"]
         assert (answer["text"], answer["removedCitations"]) == (text, 2), name
         assert [one["marker"] for one in answer["citations"]] == ["[1]", "[2]", "[1]"]
