@@ -55,6 +55,11 @@ def numbers(text: str, announced: Announced) -> Iterator[Candidate]:
         if listed:
             announced.goes_on(start, max(listed))
         yield from possible
+    yield from passports(text, announced)
+
+
+def passports(text: str, announced: Announced) -> Iterator[Candidate]:
+    """Passports in a plain text that are announced."""
     for found in _PASSPORT.finditer(text):
         if announced.kind(found.start()) == Kind.PASSPORT:
             announced.goes_on(*found.span())
@@ -105,7 +110,7 @@ def _split(text: str, groups: Sequence[Group], at: int, kind: str | None) -> Ite
         if wanted is not None and proven(wanted, digits, announced=True):
             yield Candidate(wanted, start, end, Sure.ANNOUNCED)
         yield from _as_written((start, end), digits, shape, kind)
-        if len(shape) == 2 and breaks and kind != OTHER:
+        if len(shape) == 2 and breaks and kind != OTHER and min(shape) > 1:
             yield from _broken((start, end), digits)
 
 

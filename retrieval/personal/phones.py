@@ -12,7 +12,7 @@ from retrieval.personal.kinds import OTHER, Announced, Kind
 
 _BETWEEN = r"[ \n().\-/]{0,3}"
 _INTERNATIONAL = re.compile(rf"(?<!\d)(?:\+|(?<!\w)00)[ (]?\d(?:{_BETWEEN}\d){{6,14}}")
-_RUSSIAN = re.compile(rf"(?<![\w+])[78](?:{_BETWEEN}\d){{10}}(?![^\W_])")
+_RUSSIAN = re.compile(rf"(?<![\w+])(?<!\d\.(?=\d{{11}}))[78](?:{_BETWEEN}\d){{10}}(?![^\W_])")
 _WITH_AREA = re.compile(r"(?<![^\W_])\(\d{3,5}\)[ \n\-]?\d{2,3}(?:[ \n\-]?\d{2}[ \n\-]?\d{2}|[ \n\-]?\d{4})(?![^\W_])")
 _DASHED = re.compile(r"(?<![\w\-])\d{3}[\-.]\d{3}[\-.]\d{4}(?![\w\-])")
 _LOCAL = re.compile(rf"(?<![\w+])\(?\d(?:{_BETWEEN}\d){{6,13}}(?![^\W_])")
@@ -20,6 +20,9 @@ _USUAL = re.compile(
     r"[78][ \n\-]{0,3}(?:\(\d{3,5}\)|\d{3})[ \n\-]{0,3}"
     r"(?:\d{3}[ \n\-]?\d{2}[ \n\-]?\d{2}|\d{3}[ \n\-]?\d{4}|\d{2}[ \n\-]\d{2}[ \n\-]\d{3})"
 )
+_SUM = re.compile(r"\+ \d+(?:\.\d+)?|\+\d+\.\d{1,9}")
+"""A number that is added, or a fraction; `+7.9161234567` is how registries of domains write phones."""
+_FRACTION = re.compile(r"\d{1,3}\.\d{4,}")
 _REGIONS = ("RU", "US", "GB", "DE", "FR", "IL", "KZ", "UA", "BY")
 """Whose numbers are known without their country's code; the first is asked first."""
 
@@ -27,7 +30,7 @@ _REGIONS = ("RU", "US", "GB", "DE", "FR", "IL", "KZ", "UA", "BY")
 def phones(text: str, announced: Announced) -> Iterator[Candidate]:
     """Phone numbers in a plain text."""
     for found in _INTERNATIONAL.finditer(text):
-        end = _end_of_international(found[0])
+        end = 0 if _SUM.fullmatch(found[0]) else _end_of_international(found[0])
         if end:
             yield Candidate(Kind.PHONE, found.start(), found.start() + end, Sure.PROVEN)
     for found in _RUSSIAN.finditer(text):
@@ -76,6 +79,8 @@ def _end_of_international(shown: str) -> int:
 
 
 def _is_announced(shown: str) -> bool:
+    if _FRACTION.fullmatch(shown) is not None:
+        return False
     digits = sum(sign.isdigit() for sign in shown)
     return (digits == 7 and not shown.isdigit()) or _is_phone(shown, _REGIONS)
 
