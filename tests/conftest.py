@@ -55,6 +55,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[MADE].close()
 
 
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """No collection of cycles while time is measured: it goes through what all tests before have left."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """Keep the collector of cycles off what all tests share: one look at it takes a tenth of a second."""
     gc.collect()

@@ -56,7 +56,7 @@ class World:
     async def ready(self) -> list[str]:
         return self.reasons
 
-    def wait_for(self, event: str, seconds: float = 15.0) -> None:
+    def wait_for(self, event: str, seconds: float = 60.0) -> None:
         wait_until(lambda: event in self.events, seconds)
 
 
@@ -242,7 +242,7 @@ def codes(response: httpx.Response) -> list[str]:
     return [error["extensions"]["code"] for error in response.json()["errors"]]
 
 
-def wait_until(claim: Callable[[], bool], seconds: float = 15.0) -> None:
+def wait_until(claim: Callable[[], bool], seconds: float = 60.0) -> None:
     """Wait until something holds, looking every 5 ms."""
     end = time.monotonic() + seconds
     while not claim():

@@ -260,7 +260,7 @@ def test_a_client_that_goes_away_does_not_stop_its_mutation(client: httpx.Client
 
 
 def test_a_request_that_overruns_its_time_is_ended() -> None:
-    with edge(limits=EdgeLimits(seconds=0.2)) as (world, client):
+    with edge(limits=EdgeLimits(seconds=1.0)) as (world, client):
         plain = ask(client, "{ hello slow }")
         named = ask(client, "{ hello slow }", {"accept": URQL})
         assert codes(plain) == codes(named) == ["DEADLINE_EXCEEDED"]

@@ -20,7 +20,7 @@ TICKS = "subscription { ticks(count: 2) }"
 
 @pytest.fixture(scope="module")
 def served_edge() -> Iterator[Edge]:
-    limits = EdgeLimits(streams=3, heartbeat_seconds=0.05, seconds=1.0, answer=2_000)
+    limits = EdgeLimits(streams=3, heartbeat_seconds=0.05, seconds=2.0, answer=2_000)
     with edge(limits=limits, cors_origins=["https://app.example"]) as pair:
         yield pair
 
@@ -157,7 +157,7 @@ def test_a_write_runs_to_its_end_though_its_client_leaves(client: httpx.Client, 
 def test_a_query_has_its_time_and_a_subscription_has_more(client: httpx.Client) -> None:
     (_, payload), end = told(ask(client, "{ slow(seconds: 5) }", EVENTS))
     assert (payload["errors"][0]["extensions"]["code"], end) == ("DEADLINE_EXCEEDED", ("complete", None))
-    assert len(told(ask(client, "subscription { ticks(count: 4, pause: 0.4) }", EVENTS))) == 5
+    assert len(told(ask(client, "subscription { ticks(count: 4, pause: 0.7) }", EVENTS))) == 5
 
 
 def test_a_result_that_is_too_large_is_refused(client: httpx.Client) -> None:

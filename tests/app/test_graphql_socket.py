@@ -25,7 +25,7 @@ Edge = tuple[World, httpx.Client]
 
 @pytest.fixture(scope="module")
 def served_edge() -> Iterator[Edge]:
-    with edge(limits=EdgeLimits(socket_operations=3, sockets=5, init_seconds=0.5)) as pair:
+    with edge(limits=EdgeLimits(socket_operations=3, sockets=5)) as pair:
         yield pair
 
 
@@ -66,7 +66,7 @@ def tell(connection: ClientConnection, message: Any) -> None:
 
 
 def hear(connection: ClientConnection) -> Any:
-    text = connection.recv(timeout=5)
+    text = connection.recv(timeout=30)
     assert isinstance(text, str)
     return json.loads(text)
 
@@ -83,7 +83,7 @@ def code(message: Any) -> str:
 def closed_with(connection: ClientConnection) -> int | None:
     try:
         while True:
-            connection.recv(timeout=5)
+            connection.recv(timeout=30)
     except ConnectionClosed as closed:
         return closed.rcvd.code if closed.rcvd else None
 
@@ -246,11 +246,12 @@ def test_sockets_of_a_process_are_capped(client: httpx.Client) -> None:
     wait_until(lambda: accepted(client))
 
 
-def test_a_socket_that_says_nothing_is_closed(client: httpx.Client) -> None:
-    start = time.monotonic()
-    with opened(client) as connection:
-        assert closed_with(connection) == 4408
-    assert 0.4 < time.monotonic() - start < 8
+def test_a_socket_that_says_nothing_is_closed() -> None:
+    with edge(limits=EdgeLimits(init_seconds=0.5)) as (_, client):
+        start = time.monotonic()
+        with opened(client) as connection:
+            assert closed_with(connection) == 4408
+        assert time.monotonic() - start > 0.4
 
 
 def test_an_operation_before_the_greeting_closes_the_socket(client: httpx.Client) -> None:
@@ -285,12 +286,12 @@ def test_giving_up_stops_a_query_but_not_a_mutation(client: httpx.Client, world:
 
 
 def test_a_query_has_a_deadline_and_a_subscription_has_none() -> None:
-    with edge(limits=EdgeLimits(seconds=0.3)) as (world, client), greeted(client) as connection:
+    with edge(limits=EdgeLimits(seconds=1.0)) as (world, client), greeted(client) as connection:
         subscribe(connection, "{ slow }", "q")
         message = hear(connection)
         assert (message["id"], code(message)) == ("q", "DEADLINE_EXCEEDED")
         world.wait_for("slow cancelled")
-        subscribe(connection, "subscription { ticks(count: 3, pause: 0.2) }", "s")
+        subscribe(connection, "subscription { ticks(count: 3, pause: 0.5) }", "s")
         assert [hear(connection)["type"] for _ in range(4)] == ["next"] * 3 + ["complete"]
 
 

@@ -31,7 +31,7 @@ async def locked_words(url: str) -> AsyncIterator[asyncpg.Connection]:
         await asyncio.gather(holder.close(), watcher.close())
 
 
-async def eventually(check: Callable[[], object], seconds: float = 3) -> None:
+async def eventually(check: Callable[[], object], seconds: float = 30) -> None:
     """Wait until an awaitable check holds."""
     async with asyncio.timeout(seconds):
         while not await check():  # type: ignore[misc]

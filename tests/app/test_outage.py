@@ -27,7 +27,7 @@ def kill(data_dir: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(240)
 async def test_requests_fail_clearly_while_it_is_down_and_work_when_it_is_back(tmp_path: Path) -> None:
     database = embedded_database_url(tmp_path)
     try:
@@ -42,7 +42,7 @@ async def test_requests_fail_clearly_while_it_is_down_and_work_when_it_is_back(t
             assert (await client.get("/readyz")).status_code == 503
             assert (await client.get("/healthz")).status_code == 200
             again = await asyncio.to_thread(embedded_database_url, tmp_path)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while (await client.post("/graphql", json=ASK)).status_code != 200:
                     await asyncio.sleep(0.1)
             assert (await client.get("/readyz")).status_code == 200
@@ -51,12 +51,12 @@ async def test_requests_fail_clearly_while_it_is_down_and_work_when_it_is_back(t
         database.close()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(240)
 async def test_an_embedded_server_that_was_killed_is_started_again(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, embedding_provider="none")
     async with open_store(settings) as store:
         kill(tmp_path)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while True:
                 with suppress(DatabaseUnavailable, Overloaded):
                     async with store.database.reading() as connection:

@@ -114,4 +114,4 @@ def connected(client: httpx.Client, path: str) -> ClientConnection:
 def test_sockets_are_under_the_base_path_too() -> None:
     with edge(base_path="/kb") as (_, client), connected(client, "/kb/graphql") as connection:
         connection.send('{"type": "connection_init"}')
-        assert connection.recv(timeout=5) == '{"type":"connection_ack"}'
+        assert connection.recv(timeout=30) == '{"type":"connection_ack"}'

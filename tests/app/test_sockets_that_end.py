@@ -26,7 +26,7 @@ def greeted(edge_: Edge, **payload: Any) -> Iterator[ClientConnection]:
     url = f"ws://{edge_[1].base_url.host}:{edge_[1].base_url.port}/graphql"
     with connect(url, subprotocols=[Subprotocol("graphql-transport-ws")]) as connection:
         connection.send(json.dumps({"type": "connection_init", "payload": payload}))
-        assert json.loads(connection.recv(timeout=5)) == {"type": "connection_ack"}
+        assert json.loads(connection.recv(timeout=30)) == {"type": "connection_ack"}
         yield connection
 
 
@@ -61,7 +61,7 @@ def test_an_idle_socket_whose_token_is_revoked_is_closed(looking_often: Edge) ->
         asked = len(world.opened)
         wait_until(lambda: len(world.opened) > asked + 2)
         other.send(json.dumps({"type": "ping"}))
-        assert json.loads(other.recv(timeout=5)) == {"type": "pong"}
+        assert json.loads(other.recv(timeout=30)) == {"type": "pong"}
 
 
 def test_a_failure_to_look_closes_nothing(looking_often: Edge) -> None:
@@ -70,7 +70,7 @@ def test_a_failure_to_look_closes_nothing(looking_often: Edge) -> None:
         asked = len(world.opened)
         wait_until(lambda: len(world.opened) > asked + 2)
         connection.send(json.dumps({"type": "ping"}))
-        assert json.loads(connection.recv(timeout=5)) == {"type": "pong"}
+        assert json.loads(connection.recv(timeout=30)) == {"type": "pong"}
 
 
 def test_a_socket_ends_with_its_token_in_the_middle_of_a_subscription(looking_seldom: Edge) -> None:
@@ -90,7 +90,7 @@ def test_an_operation_that_is_not_let_in_any_more_says_so_and_closes_the_socket(
     with greeted(looking_seldom, authorization="Bearer late") as connection:
         world.refused.add("Bearer late")
         connection.send(json.dumps({"id": "1", "type": "subscribe", "payload": {"query": "{ hello }"}}))
-        message = json.loads(connection.recv(timeout=5))
+        message = json.loads(connection.recv(timeout=30))
         assert (message["type"], message["payload"][0]["extensions"]["code"]) == ("error", "UNAUTHENTICATED")
         assert closed_with(connection) == (4403, "Forbidden")
 
@@ -99,7 +99,13 @@ def test_the_watch_ends_with_its_socket(looking_often: Edge) -> None:
     world, _ = looking_often
     with greeted(looking_often, authorization="Bearer gone"):
         pass
-    time.sleep(0.3)
-    asked = sum(one.authorization == "Bearer gone" for one in world.opened)
-    time.sleep(0.4)
-    assert sum(one.authorization == "Bearer gone" for one in world.opened) == asked
+
+    def asked() -> int:
+        return sum(one.authorization == "Bearer gone" for one in world.opened)
+
+    def is_over() -> bool:
+        before = asked()
+        time.sleep(0.5)
+        return asked() == before
+
+    wait_until(is_over)

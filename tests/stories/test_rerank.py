@@ -64,7 +64,7 @@ async def desk(base_url: str, server: OpenAIServer) -> AsyncIterator[Desk]:
     server.reset()
     server.mind = Mind()
     chat = OpenAIChat(model="judge-1", base_url=server.url)
-    async with desk_at(base_url, tuning=tuned(rerank_seconds=0.6)) as desk:
+    async with desk_at(base_url, tuning=tuned(rerank_seconds=3.0)) as desk:
         desk.store.rerank_chat = chat
         await with_namespace(desk)
         await desk.fill({f"k{n:02}": f"зебра {'зебра ' * (20 - n)}полезность {(n * 7) % 20 + 10} пропуск" for n in range(20)})

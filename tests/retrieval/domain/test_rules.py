@@ -108,6 +108,7 @@ def test_identifiers_are_found_in_the_order_of_patterns_each_once() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_a_pattern_made_to_backtrack_takes_linear_time() -> None:
     made = pack(idPatterns=[{"type": "run", "pattern": r"(a+)+(a|aa)+(.*)*b"}]).idPatterns
     spent = []
@@ -124,7 +125,7 @@ def test_hints_for_many_unknown_names_take_a_bounded_time() -> None:
     for number in range(5_000):
         with pytest.raises(BadInput):
             domain.check_fact(f"predicate_nummer_{number}" * 4, "run", None, 1)
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 60
 
 
 def test_the_nearest_of_a_thousand_names_is_found() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from time import process_time
 
+import pytest
+
 from retrieval.ingest.aliases import leading_to
 
 
@@ -18,6 +20,7 @@ def seconds(count: int) -> float:
     return best
 
 
+@pytest.mark.usefixtures("no_collector")
 def test_ten_times_as_long_a_chain_of_aliases_does_not_take_thirty_times_as_long() -> None:
     assert seconds(1_000) < 30 * seconds(100)
 

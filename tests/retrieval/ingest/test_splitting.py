@@ -39,7 +39,7 @@ def test_hard_text_is_covered_by_bounded_pieces_in_bounded_time(name: str, media
     text = HARD[name]
     started = time.process_time()
     pieces = read_document("a", text, media_type).pieces
-    assert time.process_time() - started < 2 * max(1, len(text.encode()) / 1_000_000) * 1.5  # a slow machine's margin
+    assert time.process_time() - started < 10 * max(1, len(text.encode()) / 1_000_000)
     assert max(len(piece.text) for piece in pieces) <= PIECE_CHARACTERS
     assert all(piece.text.strip() for piece in pieces)
     is_covered = letters("".join(piece.text for piece in pieces)) == letters(text)  # a difference of megabytes is not shown

@@ -143,7 +143,7 @@ async def test_a_build_that_was_killed_leaves_search_right_and_is_made_anew(load
     while not killed and not task.done():
         killed = await values(
             loaded, "select pg_terminate_backend(pid) from pg_stat_progress_create_index "
-            "where relid = 'fragment_vector'::regclass and phase like 'building%'"
+            "where datname = current_database() and relid = 'fragment_vector'::regclass and phase like 'building%'"
         )  # fmt: skip
     with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
         await task
@@ -166,7 +166,8 @@ async def test_whoever_still_builds_is_left_alone(loaded: Store, base_url: str) 
     await transaction.start()
     await blocker.execute("update fragment_vector set acl_id = acl_id where fragment_id = 1")  # the build waits for it
     building = asyncio.create_task(builder.execute(CREATE["fragment_vector"]))
-    while await values(loaded, "select count(*) from pg_stat_progress_create_index") == [0]:
+    building_here = "select count(*) from pg_stat_progress_create_index where datname = current_database()"
+    while await values(loaded, building_here) == [0]:
         await asyncio.sleep(0.02)
     assert not await tend_index(loaded, "another", load_is_over=True)
     await transaction.rollback()

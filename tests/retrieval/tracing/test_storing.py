@@ -35,7 +35,7 @@ async def test_a_full_pool_is_not_waited_for(store: Store) -> None:
             await stack.enter_async_context(store.database.reading())
         started = time.monotonic()
         assert not await store_trace(store, MINE)
-        assert time.monotonic() - started < 5, "a connection is waited for 20 seconds otherwise"
+        assert time.monotonic() - started < 15, "a connection is waited for 20 seconds otherwise"
     assert await values(store, "select count(*) from trace") == [0]
 
 
