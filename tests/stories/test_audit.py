@@ -14,6 +14,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
+from app.config import Settings
+from app.opening import tuning_of
 from retrieval.administration.grants import grant
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, let_act, upsert_principals
@@ -28,6 +30,7 @@ from retrieval.ingest.entity_input import EntityInput
 from retrieval.ingest.erasing import erase_entity
 from retrieval.ingest.fact_input import FactInput
 from retrieval.ingest.facts import assert_facts
+from retrieval.ingest.worker import Worker
 from retrieval.store import Store
 from tests.fixtures.bases import Bases
 from tests.fixtures.callers import caller_of
@@ -263,3 +266,9 @@ async def test_old_rows_are_pruned_and_none_is_when_they_are_kept_for_ever(place
     assert await prune_audit(store.database, 41) == 0
     assert await prune_audit(store.database, 30) == old
     assert len(await listed(store)) == all_of_them - old
+    async with store.database.writing() as connection:
+        await connection.execute("update audit set at = at - interval '366 days'")
+    await put(store, "new.md", "gamma")
+    await Worker(store).prune()
+    assert [one.keys for one in await listed(store)] == [("new.md",)]
+    assert tuning_of(Settings(audit_ttl_days=7)).audit_days == 7

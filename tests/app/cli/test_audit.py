@@ -103,3 +103,11 @@ def test_every_command_that_writes_leaves_its_rows(run: Run, base: str, files: M
         assert {row["action"] for row in rows[: len(rows) - seen]} == {action.value for action in actions}, name
         assert {row["principal"] for row in rows} == {"administrator"}
         seen = len(rows)
+    erased, *_, stored = run("audit", "list", "--key", "b.md").out.splitlines()
+    assert [line.split("\t")[1:5] for line in (erased, stored)] == [
+        ["administrator", "", action, "docs"] for action in ("ERASE_ENTITY", "INGEST_SOURCES")
+    ]
+    assert run("audit", "list", "--action", "grant").out.split("\t")[3:6] == ["GRANT", "docs", "role: READER; principal: ann"]
+    assert len(run("audit", "list", "--limit", 2, "--since", "2020-01-01", "--namespace", "docs", "--json").json) == 2
+    assert run("audit", "list", "--since", "2999-01-01T00:00:00Z").out == ""
+    assert "is no instant" in run("audit", "list", "--since", "yesterday").sentence
