@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from retrieval.ingest.indexing import indexed
@@ -55,3 +57,63 @@ async def test_a_base_from_before_is_brought_in_line_once(store: Store) -> None:
     assert sorted(map(str, anew[1])) == sorted(map(str, fresh[1]))
     assert await values(store, "select count(*) from embedding_queue") == [1]
     assert await remask(store.database, quiet) == Remasked(fragments=0, sources=0)
+
+
+class Killed(Exception):
+    """Raised midway."""
+
+
+def killed(done: int, total: int) -> None:
+    """Progress that ends the run as a kill would, between two batches."""
+    raise Killed
+
+
+async def spoil(store: Store) -> None:
+    """Make the base as one that was filled before personal data were masked."""
+    async with store.database.writing() as connection:
+        await connection.execute(
+            "update fragment_lexemes set lexemes = to_tsvector('russian', 'карта 4012888888881881'), "
+            "identifiers = '{inn7707083893}', identifier_text = 'inn7707083893'"
+        )
+        await connection.execute("update fragment set identifiers = identifiers || '{inn7707083893}'")
+        await connection.execute("update source set personal_data = '[]'")
+
+
+async def test_a_run_that_was_killed_is_taken_up_by_the_next(store: Store) -> None:
+    for number in range(3):
+        await put(store, f"client-{number}", f"{TEXT} {number}")
+    fresh = sorted(map(str, await rows(store, INDEX))), sorted(map(str, await rows(store, SHOWN)))
+    await spoil(store)
+    with pytest.raises(Killed):
+        await remask(store.database, killed)
+    done = await remask(store.database, quiet)
+    assert (done.fragments, done.sources) == (0, 3)  # what was committed before the kill is not done again
+    assert (sorted(map(str, await rows(store, INDEX))), sorted(map(str, await rows(store, SHOWN)))) == fresh
+    assert await remask(store.database, quiet) == Remasked(fragments=0, sources=0)
+
+
+async def test_texts_that_are_replaced_during_a_run_end_masked_and_whole(store: Store) -> None:
+    for number in range(6):
+        await put(store, f"client-{number}", f"{TEXT} {number}")
+    await spoil(store)
+
+    async def rewrite() -> None:
+        for number in range(6):
+            await put(store, f"client-{number}", f"{TEXT} снова {number}")
+
+    await asyncio.gather(remask(store.database, quiet), rewrite())
+    held = await rows(store, INDEX), await rows(store, SHOWN)
+    assert await remask(store.database, quiet) == Remasked(fragments=0, sources=0)
+    assert (await rows(store, INDEX), await rows(store, SHOWN)) == held
+    assert not any(part in str(held[0]) for part in (CARD, "7707083893", "example"))
+    assert len(held[0]) == len(held[1])
+
+
+async def test_no_marks_of_a_base_from_before_are_missing_once_it_is_masked(store: Store) -> None:
+    await put(store, "client", TEXT)
+    marks = "select unnest(identifiers) from fragment_lexemes order by 1"
+    fresh = await values(store, marks)
+    assert len([one for one in fresh if one.startswith("@")]) == 3
+    await spoil(store)
+    await remask(store.database, quiet)
+    assert await values(store, marks) == fresh
