@@ -9,7 +9,7 @@ import rich_click as click
 from app.cli.command import command, json_option
 from app.cli.output import note, results, say
 from app.cli.running import run
-from app.evaluation.picture import draw
+from app.evaluation.picture import draw, picture_file
 from app.evaluation.reranking import run_rerank_eval
 from app.evaluation.run import EvalOptions, run_eval
 from app.evaluation.thresholds import Thresholds
@@ -31,8 +31,7 @@ from retrieval.question import FusionMethod, Primitive
     "--png",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("rerank.png"),
-    help="With --rerank: where the picture goes.",
+    help="With --rerank: where the picture goes; else rerank.png. Needs contextql[pictures].",
 )
 @json_option
 def eval_command(
@@ -43,7 +42,7 @@ def eval_command(
     fusion: str,
     weights: tuple[str, ...],
     rerank: bool,
-    png: Path,
+    png: Path | None,
     as_json: bool,
 ) -> None:
     """Measure nDCG@10, recall@10 and MRR@10 of each channel on the set in DIR.
@@ -60,9 +59,11 @@ def eval_command(
         weights=tuple(weight_of(text) for text in weights) or None,
     )
     if rerank:
+        file = picture_file(png)  # what cannot be drawn is said before anything is asked
         found = run(lambda settings: run_rerank_eval(settings, folder, options))
-        draw(found, png)
-        show_thresholds(found, png, as_json)
+        if file is not None:
+            draw(found, file)
+        show_thresholds(found, file, as_json)
         return
     report = run(lambda settings: run_eval(settings, folder, options))
     if as_json:
@@ -71,11 +72,11 @@ def eval_command(
         results().print(report.table())
 
 
-def show_thresholds(found: Thresholds, png: Path, as_json: bool) -> None:
+def show_thresholds(found: Thresholds, png: Path | None, as_json: bool) -> None:
     """The table and what it proposes, or JSON."""
     if found.lost:
         note(f"{found.lost} questions could not be judged and are left out.")
-    note(f"The picture is in {png}.")
+    note("There is no picture: it needs contextql[pictures]." if png is None else f"The picture is in {png}.")
     if as_json:
         results().file.write(found.json() + "\n")
         return

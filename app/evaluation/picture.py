@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,23 @@ from retrieval.errors import BadInput
 LINES = (("precision", "#0b6e99", "-"), ("recall", "#b5532a", "-"), ("f1", "#8a8f98", "--"))
 WIDTH, HEIGHT, DOTS = 8.0, 4.5, 150
 """Inches, and dots an inch."""
+
+
+def can_draw() -> bool:
+    """Whether the library that draws is installed: a server does not need it."""
+    return find_spec("matplotlib") is not None
+
+
+def picture_file(asked: Path | None) -> Path | None:
+    """Where the picture goes: `asked`, else rerank.png, or nowhere without the library that draws.
+
+    Raises `BadInput` when one is asked for that cannot be drawn.
+    """
+    if can_draw():
+        return asked or Path("rerank.png")
+    if asked is not None:
+        raise BadInput("The picture is drawn by matplotlib, which is not installed; install contextql[pictures].")
+    return None
 
 
 def draw(found: Thresholds, file: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from app.evaluation.picture import draw
+from app.evaluation.picture import draw, picture_file
 from app.evaluation.reranking import evaluate_rerank
 from app.evaluation.run import EvalOptions
 from app.evaluation.thresholds import Thresholds, Verdict
@@ -25,6 +25,7 @@ from tests.fixtures.judges import Judge
 from tests.fixtures.world import opened
 from tests.fixtures.writing import row_counts
 
+ROOT = Path(__file__).parents[2]
 GIVEN = ((0.9, True), (0.8, True), (0.7, False), (0.7, True), (0.4, False), (0.1, False))
 MARKS = {"red fox": 95, "grey fox": 60, "owl": 20}
 
@@ -100,6 +101,22 @@ def test_the_picture_is_a_png_of_a_good_size(tmp_path: Path) -> None:
     assert (tmp_path / "b.png").read_bytes() != content
     with pytest.raises(BadInput, match="cannot be written"):
         draw(found(*GIVEN), tmp_path / "missing" / "a.png")
+
+
+def test_without_the_library_that_draws_there_is_no_picture_and_one_that_is_asked_for_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert picture_file(None) == Path("rerank.png")
+    assert picture_file(Path("a.png")) == Path("a.png")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert picture_file(None) is None
+    with pytest.raises(BadInput, match="contextql\\[pictures\\]"):
+        picture_file(Path("a.png"))
+
+
+def test_a_server_installs_nothing_that_draws() -> None:
+    pinned = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    assert not any(line.startswith(("matplotlib", "pillow")) for line in pinned.splitlines())
 
 
 def test_the_commands_load_nothing_that_draws() -> None:
