@@ -45,6 +45,8 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "timezone": "UTC",
         "log_timezone": "UTC",
         "log_checkpoints": "off",
+        # What it adds to an error is the row, with what is stored in it.
+        "log_error_verbosity": "terse",
     }
 )
 """What suits a small machine; nothing listens on TCP."""

@@ -11,8 +11,11 @@ from typing import Literal
 import orjson
 import structlog
 
+from schema.errors import describe
+
 LogFormat = Literal["auto", "json", "console"]
 NOISY = ("uvicorn.access", "strawberry.execution", "strawberry.ws.task")
+OURS = ("contextql", "app", "schema", "resolvers", "retrieval")
 
 
 def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> None:
@@ -22,7 +25,7 @@ def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> No
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        without_messages,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -37,9 +40,24 @@ def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> No
         )
     )
     logging.basicConfig(level=level, handlers=[handler], force=True)
+    if level == "DEBUG":  # libraries write out frames and prompts then
+        logging.getLogger().setLevel("INFO")
+        for name in OURS:
+            logging.getLogger(name).setLevel(level)
     # These repeat requests line by line, or print values that a caller sent.
     for name in NOISY:
         logging.getLogger(name).disabled = True
+
+
+def without_messages(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Where an exception came from, without its message: those of databases and parsers repeat texts and values."""
+    raised = event.pop("exc_info", None)
+    error = raised if isinstance(raised, BaseException) else raised[1] if isinstance(raised, tuple) else sys.exception()
+    if raised and error is not None:
+        found = describe(error)
+        state = [f"SQLSTATE {found['sqlstate']}"] if found["sqlstate"] else []
+        event["exception"] = "\n".join([*found["frames"], " < ".join(found["raised"]), *state])
+    return event
 
 
 def _renderer(log_format: LogFormat) -> structlog.typing.Processor:

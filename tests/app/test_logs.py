@@ -42,6 +42,21 @@ def test_a_failure_that_holds_half_a_character_is_still_a_line() -> None:
     assert "ZeroDivisionError" in failure["exception"]
 
 
+def test_no_line_repeats_the_message_of_an_exception_or_what_libraries_write_to_find_faults() -> None:
+    program = PROGRAM.replace("1 / 0", "raise ZeroDivisionError('ann@example.com') from ValueError('7707083893')")
+    program = program.replace('"INFO")', '"DEBUG")').replace('getLogger("x")', 'getLogger("openai._base_client")')
+    program += (
+        "logging.getLogger('retrieval.x').debug('ours')\nlogging.getLogger('y').error('told', exc_info=ValueError('4012 8888'))\n"
+    )
+    said = lines("json", program)
+    assert [json.loads(line)["event"] for line in said] == ["operation", "from a library", "failed", "ours", "told"]
+    failure = json.loads(said[2])["exception"]
+    assert failure.endswith("builtins.ZeroDivisionError < builtins.ValueError")
+    assert "<module>" in failure
+    for secret in ("ann@", "7707", "4012", "hidden"):
+        assert secret not in "".join([*said, *lines("console", program)])
+
+
 def test_lines_are_json_by_themselves_where_no_terminal_is() -> None:
     assert json.loads(lines("auto")[0])["event"] == "operation"
 
