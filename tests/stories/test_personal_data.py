@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import random
 from typing import Any
 
 import pytest
@@ -137,41 +136,3 @@ def unmasked(value: Any) -> list[str]:
         return [found for part in value for found in unmasked(part)]
     text = str(value)
     return [text] if personal_spans(text) or any(secret in text for secret in SECRETS) else []
-
-
-SELECTIONS = {
-    'entity(namespace: "docs", key: "client-1")': (
-        "key", "title", "status", "sourcePath", "attributes", "facts { nodes { value } }",
-    ),
-    'source(namespace: "docs", key: "client-1")': (
-        "title", "sourcePath", "content", "personalData { kind count }", STEP, "fragments { nodes { title heading text meta } }",
-    ),
-    "search(question: $question, k: 5)": (
-        "hits { fragment { text(neutralized: true) } highlights { start end } }", "lexical { fragment { title heading text } }",
-        "vector { fragment { meta identifiers } }", "entities { entity { title attributes } }",
-        "sources { title sourcePath }",
-        "neighbors { entity { title } }", "context", "answer { text }",
-    ),
-    'contextPack(question: $question, anchors: [{key: "client-1"}])': (
-        "text", "sections { items { text title sourcePath } }", f"sections {{ items {{ {STEP} }} }}",
-    ),
-    "entities(orderBy: TITLE)": ("nodes { title status sourcePath attributes }", "edges { cursor }", "totalCount"),
-    "aggregate(metric: ENTITIES, dimensions: [STATUS])": ("buckets { values { value } }",),
-}  # fmt: skip
-QUESTIONS = ("оплата", "договор карта", CARD, PHONE, MAIL, f"ИНН {INN}", "89161234567", "клиент Анна")
-
-
-@pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.long)])
-async def test_no_random_selection_shows_a_number_to_who_does_not_hold_the_right(filled: Desk, count: int) -> None:
-    chance, token = random.Random(7), await filled.token("bob")
-    for _ in range(count // 8):
-        parts = []
-        for number in range(8):
-            root = chance.choice(list(SELECTIONS))
-            fields = chance.sample(SELECTIONS[root], chance.randint(1, len(SELECTIONS[root])))
-            chosen = [one for one in fields if one != "answer { text }" or not any("answer {" in part for part in parts)]
-            parts.append(f"p{number}: {root} {{ {' '.join(chosen or ['__typename'])} }}")
-        parts.append("known: search(question: $question) { hits { score } }")
-        document = f"query($question: String!) {{ {' '.join(parts)} }}"
-        data = await filled.ask(document, token, question=chance.choice(QUESTIONS))
-        assert unmasked(data) == [], document
