@@ -13,14 +13,22 @@ from typing import Any
 from retrieval.personal.addresses import emails, ibans
 from retrieval.personal.candidates import chosen
 from retrieval.personal.kinds import Announced, Kind
-from retrieval.personal.numbers import numbers
+from retrieval.personal.numbers import numbers, passports
 from retrieval.personal.phones import phones
 from retrieval.personal.plain import hides, plain
 from retrieval.personal.rendered import renderings, tags_of
 
 _NUMBER = re.compile(r"\d(?:\D{0,12}+\d){6}")
 _DIGITS = re.compile(r"\d(?:\D*+\d){6}")
+# In a plain text: what numbers and phones are written in, unlike passports and IBANs, which have words and letters in them.
+_RUN = re.compile(r"\d(?:[ \n().\-/]{0,4}\d){6}")
 _AT = "@＠﹫"
+_LEAST_DIGITS = 7
+"""How many digits the shortest number has."""
+_ORDINARY = bytes(
+    one for one in range(256) if one in b"\xe2" or 0x80 <= one <= 0xD3 or (one < 0x80 and one not in b"0123456789@&%")
+)
+"""Bytes of UTF-8 that no digit and no at-sign has, however it is written: U+0080 to U+04FF and U+2000 to U+2FFF have none."""
 _NAME_MOST = 60
 """How much of the names that lead to a value helps to tell what it is, in characters: `{"passport": {"number": …}}`."""
 _REMEMBERED = 2_048
@@ -47,6 +55,8 @@ def personal_spans(text: str) -> tuple[Span, ...]:
     (Span(kind=<Kind.INN: 'INN'>, start=4, end=14),)
     """
     spans: tuple[Span, ...] = ()
+    if _is_ordinary(text):
+        return spans
     while more := _found(replaced(text, spans)):  # a mask is short: what stands behind may come into the reach of a word before
         known, spans = spans, united((*spans, *_unmasked(text, spans, more)))
         if spans == known:
@@ -121,7 +131,11 @@ def _read(text: str) -> tuple[Span, ...]:
     candidates = list(emails(read.text)) if addressed else []
     if numbered:
         announced = Announced(read.text)
-        candidates += [*ibans(read.text), *numbers(read.text, announced), *phones(read.text, announced)]
+        candidates += ibans(read.text)
+        if _RUN.search(read.text) is not None:
+            candidates += [*numbers(read.text, announced), *phones(read.text, announced)]
+        else:
+            candidates += passports(read.text, announced)
     found = chosen(candidates, len(read.text))
     return tuple(Span(one.kind, read.place(one.start), read.place(one.end, end=True)) for one in found)
 
@@ -141,6 +155,12 @@ def _unmasked(text: str, masked: Sequence[Span], found: Sequence[Span]) -> list[
         return at + gone[number - 1] if number else at
 
     return [Span(span.kind, place(span.start), place(span.end - 1) + 1) for span in found]
+
+
+def _is_ordinary(text: str) -> bool:
+    """Whether a text has too few digits for any number, and no at-sign, hidden and encoded ones counted: most texts."""
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ORDINARY)
+    return len(rest) < _LEAST_DIGITS and (not rest or rest.isdigit())
 
 
 def _may_hold_numbers(text: str) -> bool:
