@@ -90,9 +90,8 @@ class FactLoaders:
         self.conflicts: Loader[Doubt, list[Fact]] = Loader(work, self._conflicts)
 
     async def _pages(self, keys: list[FactPage]) -> Mapping[FactPage, list[Fact]]:
-        rows = await self.reader.rows(
-            "facts_of", *columns(*(key.question.columns + (key.after or (None, None)) + (key.first,) for key in keys))
-        )
+        values = columns(*(key.question.columns + (key.after or (None, None)) + (key.first,) for key in keys))
+        rows = await self.reader.rows("facts_of", *values, self.reader.store.tuning.facts_in_order_from)
         return self._listed(keys, "page", rows)
 
     async def _counts(self, keys: list[FactQuestion]) -> Mapping[FactQuestion, int]:

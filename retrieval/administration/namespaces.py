@@ -70,9 +70,9 @@ async def delete_namespace(database: Database, caller: Caller, name: str, confir
 
 # The order spares the cascades their work: what depends on a row goes before it.
 TABLES = (
-    "embedding_queue", "statistics_due", "vector_cache", "fragment_lexemes", "fragment", "link", "edge", "fact_place", "fact",
-    "entity_version", "source", "entity", "acl_grant", "namespace_role", "word_statistics", "fragment_statistics",
-    "namespace_statistics",
+    "embedding_queue", "statistics_due", "vector_cache", "fragment_lexemes", "fragment", "link", "edge", "former_edge", "said",
+    "fact_place", "fact", "entity_version", "source", "entity", "acl_grant", "namespace_role", "word_statistics",
+    "fragment_statistics", "namespace_statistics",
 )  # fmt: skip
 COUNTED = {"entity": "entities", "source": "sources", "fragment": "fragments", "fact": "facts"}
 

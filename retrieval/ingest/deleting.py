@@ -9,7 +9,7 @@ from retrieval.administration.rights import bump_rights_epoch, require
 from retrieval.auditing.actions import Action
 from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database
-from retrieval.ingest.edges import refresh_edges
+from retrieval.ingest.edges import facts_once_around, refresh_edges
 from retrieval.ingest.source_input import KEY_LENGTH
 from retrieval.ingest.sql import statement
 from retrieval.keys import check_key, key_digest
@@ -40,12 +40,13 @@ async def delete_entity(database: Database, caller: Caller, namespace: str, key:
 
     async def take(connection: Connection, ns: int, entity_id: int) -> Deletion:
         facts = [row["fact_id"] for row in await connection.fetch(statement("facts_of_entity"), ns, entity_id)]
+        once = await facts_once_around(connection, ns, [entity_id])
         around = await delete_facts(connection, ns, facts)
         counts, stated = await clear_source(connection, ns, entity_id)
         acl_id = await connection.fetchval(statement("delete_entity"), ns, entity_id)
         if acl_id:
             await connection.execute(statement("drop_acl"), ns, acl_id)
-        await refresh_edges(connection, ns, [*facts, *stated])
+        await refresh_edges(connection, ns, [*facts, *once, *stated])
         if acl_id:
             await bump_rights_epoch(connection)
         return Deletion(True, counts | {"facts": counts["facts"] + around, "entities": 1})

@@ -6,7 +6,7 @@ who holds it waits for anything, and whoever reads a permission set that is bein
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from retrieval.database import Connection
 from retrieval.ingest.sql import statement
@@ -22,3 +22,8 @@ async def refresh_edges(connection: Connection, ns: int, facts: Iterable[int]) -
 async def refresh_edges_around(connection: Connection, ns: int, entity_id: int) -> None:
     """Make the edges anew of all facts that an entity takes part in, since its permission set changed."""
     await connection.execute(statement("refresh_edges_around"), ns, entity_id)
+
+
+async def facts_once_around(connection: Connection, ns: int, entities: Sequence[int]) -> list[int]:
+    """The facts of which a row of before led to or from entities: who deletes these makes the edges of those anew."""
+    return [row["fact_id"] for row in await connection.fetch(statement("facts_once_around"), ns, entities)]

@@ -11,7 +11,7 @@ from retrieval.auditing.writes import note_write
 from retrieval.database import Connection, Database, json_text
 from retrieval.ingest.aliases import forget_aliases
 from retrieval.ingest.deleting import delete_facts, deleted
-from retrieval.ingest.edges import refresh_edges
+from retrieval.ingest.edges import facts_once_around, refresh_edges
 from retrieval.ingest.fact_input import named
 from retrieval.ingest.indexing import indexed
 from retrieval.ingest.source_input import KEY_LENGTH
@@ -70,6 +70,7 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int 
     entities = int(entity_id is not None)
     counts = {"entities": entities, "observations": len(ids) - entities, "aliases": await forget_aliases(connection, ns, keys)}
     facts = [row["fact_id"] for row in await connection.fetch(statement("facts_around"), ns, ids)]
+    once = await facts_once_around(connection, ns, ids)
     counts["facts"] = await delete_facts(connection, ns, facts)
     stated = [row["fact_id"] for row in await connection.fetch(statement("erase_places"), ns, ids)]
     counts |= await erase_texts(connection, models, ns, ids)
@@ -83,7 +84,7 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int 
     if not any(counts.values()):
         return NOTHING_DELETED
     await connection.execute(statement("mark_due"), ns)
-    await refresh_edges(connection, ns, [*facts, *stated])
+    await refresh_edges(connection, ns, [*facts, *once, *stated])
     if acls:
         await bump_rights_epoch(connection)
     return Deletion(True, counts)

@@ -78,8 +78,8 @@ async def walk(reader: Reader, start: Iterable[Node], steps: Steps) -> Walked:
     """Up to `steps.most` entities around the start, nearest first, then more facts walked, then id; never the start itself.
 
     A start that may not be seen is as one that is not there. Of each entity a number of facts that the caller may see
-    is looked at each way, in the order of the index: what is hidden neither costs nor cuts anything (in the record of the past it
-    costs, and the order is that of predicates).
+    is looked at each way, in the order of the index: what is hidden neither costs nor cuts anything, in the record of the past
+    neither.
     """
     front = list(dict.fromkeys(start))
     seen, found = set(front), list[Neighbour]()

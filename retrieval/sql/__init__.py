@@ -29,6 +29,7 @@ PLANNED_ONCE = frozenset(
         "fragments",
         "fragments_of",
         "graph_hop",
+        "graph_hop_known",
         "highlights",
         "sources",
         "versions",

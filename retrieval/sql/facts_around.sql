@@ -2,10 +2,11 @@
 -- start, then namespace and fact; and whether their predicate holds one value.
 -- $1-$3 access, of each entity: $4 namespace, $5 entity id, $6 distance from 0; $7 instant of validity, $8 instant of the record
 -- (null is now), $9 and $10 rule of scopes (requested, allowed), $11 how many, $12 the largest distance, $13 from how many visible
--- edges of an entity and way on its facts are read in order
+-- facts of an entity on, each way and among values that have places, these are read in order
 -- A step reads the facts of entities at one distance, of each entity and way no more than could be among the first ones, and none is
 -- taken when what lies nearer is enough. A fact that touches two of the entities counts once, where it is nearer.
--- Where few edges are visible their facts are read, since in order one might pass by any number of hidden ones.
+-- Where few are visible they are read by the keys of `edge`, `former_edge` and `said`, since in order one might pass by any number of
+-- hidden ones.
 -- "offset 0" looks the places of each fact up: without it the planner may read all places of the base once, for one fact.
 -- visible() is asked of the namespace that was given, so that a kept plan looks each entity up by its key.
 with recursive read(distance, spaces, rows, distances) as (
@@ -20,24 +21,33 @@ with recursive read(distance, spaces, rows, distances) as (
              select f.ns, f.row_id, r.distance + 1 as distance
                from unnest($4::int[], $5::bigint[], $6::int[]) as n(ns, entity_id, distance)
               cross join lateral (
-                  select v.ns, v.entity_id, v.ns = any($3::int[]) or $8::timestamptz is not null as in_order from entity v
+                  select v.ns, v.entity_id, v.ns = any($3::int[]) as is_whole from entity v
                    where v.ns = n.ns and v.entity_id = n.entity_id and visible(n.ns, v.acl_id, $1, $2, $3) limit 1) v
               cross join lateral (
-                  select v.in_order or $13::int <= (select count(*) from (
+                  select v.is_whole or $13::int <= (select count(*) from (
+                             select from said s where s.ns = v.ns and s.entity_id = v.entity_id and s.is_live
+                                and s.place_acl = any($2) limit $13::int) s) as stated,
+                         v.is_whole or $13::int <= (select count(*) from (
                              select from edge e where e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing
                                 and e.far_acl = any($2) and e.place_acl = any($2) limit $13::int) e) as outgoing,
-                         v.in_order or $13::int <= (select count(*) from (
+                         v.is_whole or $13::int <= (select count(*) from (
                              select from edge e where e.ns = v.ns and e.entity_id = v.entity_id and not e.outgoing
                                 and e.far_acl = any($2) and e.place_acl = any($2) limit $13::int) e) as incoming
                   offset 0) many
               cross join lateral (
                   (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
-                    where f.ns = v.ns and f.subject_id = v.entity_id and f.object_id is null
+                    where f.ns = v.ns and f.subject_id = v.entity_id and f.object_id is null and not f.has_places
                       and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)
                       and in_scope(f.relevance_scopes, $9, $10)
-                      and (not f.has_places or exists (
-                           select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                            where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0))
+                    order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
+                  union all
+                  (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
+                    where many.stated and f.ns = v.ns and f.subject_id = v.entity_id and f.object_id is null and f.has_places
+                      and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)
+                      and in_scope(f.relevance_scopes, $9, $10)
+                      and exists (
+                          select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
+                           where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0)
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
                   union all
                   (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
@@ -63,12 +73,23 @@ with recursive read(distance, spaces, rows, distances) as (
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
                   union all
                   (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from
-                     from unnest(case when many.outgoing then '{}' else '{t}'::boolean[] end
-                              || case when many.incoming then '{}' else '{f}'::boolean[] end) as way(outgoing)
-                    cross join lateral (
-                        select distinct e.row_id from edge e
-                         where e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
-                           and e.far_acl = any($2) and e.place_acl = any($2) offset 0) e
+                     from (select s.row_id from said s
+                            where not many.stated and s.ns = v.ns and s.entity_id = v.entity_id
+                              and s.is_live = any(case when $8 is null then '{t}' else '{t,f}' end::boolean[])
+                              and s.place_acl = any($2)
+                           union
+                           select e.row_id
+                             from unnest(case when many.outgoing then '{}' else '{t}'::boolean[] end
+                                      || case when many.incoming then '{}' else '{f}'::boolean[] end) as way(outgoing)
+                            cross join lateral (
+                                select e.row_id from edge e
+                                 where e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
+                                   and e.far_acl = any($2) and e.place_acl = any($2)
+                                union all
+                                select e.row_id from former_edge e
+                                 where $8 is not null and e.ns = v.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
+                                   and e.far_acl = any($2) and e.place_acl = any($2)) e
+                           offset 0) e
                     cross join lateral (
                         select f.* from fact f where f.ns = v.ns and f.row_id = e.row_id limit 1) f
                     where stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)

@@ -138,7 +138,7 @@ class Planted:
             "facts_by_row": self.each(lambda fact: fact.row),
             "facts_in_conflict": [*self.doubts(), 100],
             "facts_known": [*self.each(lambda fact: fact.fact), [fact.recorded for fact in self.world.facts]],
-            "facts_of": [*self.listed(), *([one] * len(entities) for one in (None, None, 1_000))],
+            "facts_of": [*self.listed(), *([one] * len(entities) for one in (None, None, 1_000)), 2],
             "facts_of_counted": self.listed(),
             "facts_stated": [
                 [entity.space.ns for entity in self.world.entities],

@@ -21,7 +21,7 @@ async def remove_unseen(url: str, view: View) -> None:
             await connection.execute("delete from fact_place where entity_id <> all($1)", kept)
             await connection.execute("delete from entity where entity_id <> all($1)", kept)
             await connection.execute("delete from namespace where ns <> all($1)", [space.ns for space in view.spaces])
-            await connection.execute("delete from edge")
+            await connection.execute("delete from edge; delete from former_edge; delete from said")
             await connection.execute("select refresh_edges(ns, array_agg(fact_id)) from fact group by ns")
             await connection.execute("delete from acl_grant where acl_id <> all($1)", [entity.acl for entity in entities])
             await connection.execute("delete from principal where principal_id <> all($1)", list(view.stands_for))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
@@ -74,6 +75,11 @@ def test_a_kept_plan_is_given_each_key_with_its_namespace(name: str) -> None:
 MADE_EDGES = """
     insert into edge (ns, entity_id, outgoing, far_acl, place_acl, predicate, row_id, far_id, fact_id)
     select ns, n, true, n, 0, 'x', n, n, 1000 * ns + n from generate_series(1, 400) ns, generate_series(1, $1::int) n"""
+
+
+def test_walks_of_the_past_are_those_of_the_present_over_other_edges() -> None:
+    now, then = (re.sub(r"^--.*\n", "", statement(name), flags=re.MULTILINE) for name in ("graph_hop", "graph_hop_known"))
+    assert then == now.replace("from edge e", "from edges_known($13) e") != now
 
 
 @pytest.mark.parametrize("edges", [0, 30])

@@ -13,7 +13,7 @@ from retrieval.errors import BadInput, NamespaceNotFound
 from retrieval.ingest.deleting import delete_entity, delete_source
 from retrieval.ingest.erasing import erase_entity
 from retrieval.ingest.fact_input import FactInput
-from retrieval.ingest.facts import assert_facts
+from retrieval.ingest.facts import assert_facts, retract_facts
 from retrieval.ingest.queue import embed_pending
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.ingest.write import connect_links
@@ -32,11 +32,14 @@ ADD_PLACES = "insert into fact_place (ns, fact_id, entity_id) values ($1, 7, $2)
 
 
 async def fill(store: Store, ns: int) -> None:
-    """Three documents that link to each other, one of them restricted; two with vectors, one waiting."""
+    """Three documents that link to each other, one restricted; two with vectors, one waiting; a value and a fact of before."""
     await put(store, "a.md", "# А\n\nкот E0308 [b](b.md) [c](c.md)", attributes={"n": 1})
     await put(store, "b.md", "# Б\n\nпёс [a](a.md)", restricted=True, readers=["ann"])
     await embed_pending(store, 10)
     await put(store, "c.md", "# В\n\nёж [b](b.md) [нет](nowhere.md)")
+    told = FactInput("a.md", "weighs", value=3, stated_in=("b.md",)), FactInput("a.md", "knew", "c.md")
+    _, gone = await assert_facts(store.database, ADMIN, DOCS, told)
+    await retract_facts(store.database, ADMIN, DOCS, [gone.fact_id])
     await refresh_statistics(store.database, ns)
 
 

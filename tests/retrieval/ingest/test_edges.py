@@ -17,7 +17,7 @@ from retrieval.ingest.write import connect_links
 from retrieval.migrations import migrations
 from retrieval.store import Store
 from tests.fixtures.edges import wrong_edges
-from tests.fixtures.writing import ADMIN, DOCS, put, row_counts, rows, values
+from tests.fixtures.writing import ADMIN, DOCS, put, rows, values
 
 pytestmark = pytest.mark.usefixtures("ns")
 KEYS = [f"d{number}" for number in range(6)]
@@ -44,7 +44,7 @@ class History:
         await put(self.store, key, f"text {self.random.random()} {links}", restricted=restricted)
 
     async def state(self, key: str) -> None:
-        """A fact between two documents that several documents state, as the writer of facts will store it."""
+        """A fact about a document that several documents state, in the record or of before."""
         known = await values(self.store, "select entity_id from entity order by entity_id")
         if len(known) < 2:
             return
@@ -56,9 +56,10 @@ class History:
                 return
             fact = await connection.fetchval("select nextval('fact_id')")
             await connection.execute(
-                "insert into fact (ns, fact_id, subject_id, predicate, object_id, evidence, has_places) "
-                "values ($1, $2, $3, 'knows', $4, 3, $5)",
-                self.ns, fact, subject, object_, bool(places),
+                "insert into fact (ns, fact_id, subject_id, predicate, object_id, value, evidence, has_places, retracted_at) "
+                "values ($1, $2, $3, 'knows', $4, case when $4::bigint is null then '1'::jsonb end, 3, $5, "
+                "case when $6 then now() end)",
+                self.ns, fact, subject, self.random.choice([object_, None]), bool(places), self.random.random() < 0.3,
             )  # fmt: skip
             await connection.executemany(
                 "insert into fact_place (ns, fact_id, entity_id) values ($1, $2, $3)", [(self.ns, fact, one) for one in places]
@@ -127,16 +128,25 @@ async def test_edges_of_a_namespace_go_with_it_and_those_of_others_stay(store: S
     assert await wrong_edges(store) == SOUND
 
 
-async def test_the_migration_makes_the_edges_of_facts_that_were_there_before(store: Store, ns: int) -> None:
+KEYED = ("select * from edge", "select * from former_edge", "select * from said")
+
+
+async def test_the_migrations_make_the_edges_of_facts_that_were_there_before(store: Store, ns: int) -> None:
     await put(store, "a", "[x](b) [y](c)", restricted=True)
     await put(store, "b", "[x](a)")
     await put(store, "c", "text")
     await connect_links(store.database, ns)
-    before = await rows(store, "select * from edge order by entity_id, row_id, outgoing")
-    (migration,) = [one for one in migrations() if one.name == "0003_edges"]
+    history = History(store, ns, 1)
+    for _ in range(40):
+        await history.state("a")
+    before = [sorted(await rows(store, query), key=str) for query in KEYED]
+    first, later = (one for one in migrations() if one.name in ("0003_edges", "0020_hidden_values"))
     async with store.database.writing() as connection:
-        await connection.execute("drop table edge")
-        await connection.execute(migration.text.replace("create function", "create or replace function"))
-    assert await rows(store, "select * from edge order by entity_id, row_id, outgoing") == before
-    assert len(before) == 6
-    assert (await row_counts(store))["edge"] == 6
+        await connection.execute(
+            "drop table edge; drop table former_edge; drop table said; drop index fact_stated_best; drop index fact_said"
+        )
+        for migration in (first, later):
+            await connection.execute(migration.text.replace("create function", "create or replace function"))
+    assert [sorted(await rows(store, query), key=str) for query in KEYED] == before
+    assert await wrong_edges(store) == SOUND
+    assert all(before)
