@@ -67,7 +67,9 @@ class Catalogue:
 
     async def _contents(self, keys: list[Id]) -> Mapping[Id, str]:
         rows = await self.reader.rows("contents", *split(keys))
-        return {(row["ns"], row["entity_id"]): self.reader.shown(row["ns"], row["content"]) for row in rows}
+        return {
+            (row["ns"], row["entity_id"]): self.reader.shown_parts(row["ns"], row["title"], row["content"])[1] for row in rows
+        }
 
     async def _facts(self, keys: list[Id]) -> Mapping[Id, Fact]:
         rows = await self.reader.rows("facts_by_row", *split(keys))

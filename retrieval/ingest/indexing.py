@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from retrieval.lexical_text import indexed_text, lexical_text
 from retrieval.personal.masking import personal_spans
-from retrieval.personal.parts import masked_parts
+from retrieval.personal.parts import masked_parts, spans_behind
 from retrieval.tuning import TITLE_WEIGHT
 
 
@@ -28,9 +28,9 @@ def indexed(title: str, heading: str, text: str) -> Indexed:
     return Indexed(indexed_text(title, heading, text), lexical_text(worded))
 
 
-def findings_of(content: str, texts: Iterable[str]) -> list[dict[str, str | int]]:
+def findings_of(title: str, content: str, texts: Iterable[str]) -> list[dict[str, str | int]]:
     """The kinds of personal data in a source and how many of each: in its content, or in its fragments when there are more."""
-    whole, parts = kinds_in((content,)), kinds_in(texts)
+    whole, parts = Counter(span.kind.value for span in spans_behind(title, content)), kinds_in(texts)
     return [{"kind": kind, "count": count} for kind, count in sorted((whole | parts).items())]
 
 

@@ -116,7 +116,7 @@ async def flag(database: Database) -> int:
     while rows := await following(database, "sources_to_flag", after, SOURCES_AT_ONCE):
         after = rows[-1]["ns"], rows[-1]["entity_id"]
         for row in rows:
-            found = findings_of(row["content"], row["texts"])
+            found = findings_of(row["title"], row["content"], row["texts"])
             if found != row["personal_data"]:
                 async with database.writing() as connection:
                     values = row["ns"], row["entity_id"], row["digest"], json_text(found)

@@ -143,7 +143,7 @@ async def put_entity(
     if source.attributes is not None:
         await connection.execute(statement("add_version"), ns, entity_id, json_text(source.attributes))
     provenance = (None,) * 4 if origin is None else (origin.connector, origin.uri, origin.author, origin.fetched_at)
-    findings = findings_of(document.text, (piece.text for piece in document.pieces))
+    findings = findings_of(document.title, document.text, (piece.text for piece in document.pieces))
     await connection.execute(
         statement("put_source"), ns, entity_id, digest, document.text, sha256(document.text), document.media_type, *provenance,
         json_text(findings),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from retrieval.personal.kinds import Announced
-from retrieval.personal.masking import Span, masked, personal_spans, replaced
+from retrieval.personal.masking import Span, masked, personal_spans, replaced, united
 
 _REMEMBERED = 2_048
 _REMEMBERED_MOST = 2_500
@@ -27,6 +27,16 @@ def values_in(parts: Sequence[str]) -> list[tuple[Span, str]]:
     together = "\n".join(parts)
     found = [(span, text[span.start : span.end]) for text in (together, *parts) for span in personal_spans(text)]
     return list({(span.kind, shown): (span, shown) for span, shown in found}.values())
+
+
+def spans_behind(lead: str, text: str) -> tuple[Span, ...]:
+    """The spans of a text that is read behind another one, such as its title; places are those of the text."""
+    alone = personal_spans(text)
+    if not lead:
+        return alone
+    gone = len(lead) + 1
+    together = (one for one in personal_spans(f"{lead}\n{text}") if one.end > gone)
+    return united((*alone, *(Span(one.kind, max(0, one.start - gone), one.end - gone) for one in together)))
 
 
 def _masked(parts: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from retrieval.personal.kinds import Announced
-from retrieval.personal.masking import Span, personal_spans
+from retrieval.personal.masking import Span
+from retrieval.personal.parts import spans_behind
 from retrieval.personal.plain import plain
 
 MOST = 400
@@ -29,10 +30,7 @@ class Unbroken:
 
 def unbroken(text: str, lead: str = "") -> Unbroken:
     """The stretches of a text that stay whole; `lead` is read before it, such as its heading."""
-    spans = personal_spans(text)
-    if lead:
-        behind = len(lead) + 1
-        spans = (*spans, *_behind(behind, personal_spans(f"{lead}\n{text}")))
+    spans = spans_behind(lead, text)
     if not spans:
         return Unbroken(())
     read = plain(text)
@@ -46,10 +44,6 @@ def shortened(text: str, most: int) -> str:
         return text
     stretch = unbroken(text).around(most - 1)
     return text[: stretch[0] if stretch else most - 1].rstrip() + "…"
-
-
-def _behind(behind: int, spans: Sequence[Span]) -> list[Span]:
-    return [Span(span.kind, max(0, span.start - behind), span.end - behind) for span in spans if span.end > behind]
 
 
 def _with_word(span: Span, words: Sequence[tuple[int, int, str]]) -> Stretch:
