@@ -122,7 +122,7 @@ async def test_a_socket_reads_its_token_whatever_the_case_of_its_name(place: Pla
                 assert json.loads(await connection.recv()) == {"type": "connection_ack"}
                 await connection.send(json.dumps({"id": "1", "type": "subscribe", "payload": {"query": WHO}}))
                 answer = json.loads(await connection.recv())
-                assert answer["payload"] == {"data": {"viewer": {"principal": "ann"}}}
+                assert answer["payload"]["data"] == {"viewer": {"principal": "ann"}}
                 continue
             with pytest.raises(ConnectionClosed) as closed:
                 await connection.recv()

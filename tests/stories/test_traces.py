@@ -427,7 +427,7 @@ async def test_an_erased_entity_leaves_every_trace(desk: Desk, ann: str) -> None
 
 
 async def test_a_slow_database_costs_the_trace_and_not_the_answer(stored: str) -> None:
-    async with desk_at(stored) as desk:
+    async with desk_at(stored, tuning=tuned(trace_seconds=0.1)) as desk:
         token = await desk.token("ann")
         direct = await asyncpg.connect(stored)
         query = '{ search(question: "зебра") { hits { score } traceId trace { operation } } }'
