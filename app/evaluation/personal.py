@@ -5,20 +5,23 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from app.demo.corpus import LANGUAGES
-from app.evaluation.collection import data_folder
+from app.evaluation.collection import data_folder, read_collection
 from app.evaluation.injection import fragments_of
 from retrieval.personal.kinds import Kind
 from retrieval.personal.masking import Span, personal_spans
 
 ALSO_CALLED = {"OGRNIP": "OGRN"}
 """Kinds of the set that are one of ours; what is none of ours, such as an account, is not to be found."""
+
+REPEATED = ("1", "1 ", "@", "+7", "тел. ", "тел. 123-45-67, ", "&#49;", "<b>1</b>", "*1", "a@b.cd ")
+"""What a hostile text repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,25 @@ def cost_of(texts: Sequence[str]) -> float:
     return (time.process_time() - started) / len(texts)
 
 
+def kinds_in(texts: Iterable[str]) -> str:
+    """What is found in texts in which there is hardly anything to find."""
+    kinds = Counter(span.kind for text in texts for span in personal_spans(text))
+    return ", ".join(f"{kind} {count}" for kind, count in kinds.most_common()) or "nothing"
+
+
+def corpora() -> Iterator[tuple[str, list[str]]]:
+    """The documents of every set that is there, by its name."""
+    for file in sorted(data_folder().glob("*/corpus.jsonl.gz")):
+        documents = read_collection(file.parent).documents
+        yield file.parent.name, [f"{one.title}\n{one.text}" for one in documents]
+
+
+def growth_of(unit: str) -> str:
+    """What a megabyte of one thing costs, and a tenth of it."""
+    large, small = (1_000 * cost_of([unit * (size // len(unit))]) for size in (1_000_000, 100_000))
+    return f"`{unit.replace(' ', '␣')}` {large:,.0f} ({small:,.0f})"
+
+
 def main() -> None:
     """Print what is found of each kind, and in the two knowledge bases."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data_folder() / "pii"
@@ -88,9 +110,10 @@ def main() -> None:
     print(f"\nrecall {found.recall:.3f}, precision {found.precision:.3f}")
     for language in LANGUAGES:
         texts = fragments_of(language)
-        kinds = Counter(span.kind for text in texts for span in personal_spans(text))
-        counts = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common()) or "nothing"
-        print(f"{language}: {len(texts)} fragments, {counts}; {cost_of(texts) * 1e6:.0f} µs of CPU each")
+        print(f"{language}: {len(texts)} fragments, {kinds_in(texts)}; {cost_of(texts) * 1e6:.0f} µs of CPU each")
+    for name, texts in corpora():
+        print(f"{name}: {len(texts)} documents, {kinds_in(texts)}")
+    print(f"in step with the length, ms of CPU of 1 MB (of 0.1 MB): {', '.join(map(growth_of, REPEATED))}")
 
 
 if __name__ == "__main__":

@@ -17,15 +17,15 @@ SOURCES = {
     "cut": {"content": f"{FILLER}Звоните 8 (916) 123-45-67 до шести. {FILLER}", "mediaType": "text/plain"},
     "tags": {"content": f"<p>{FILLER}</p><p>8 (916) <b>124</b>-45-&#54;7</p>", "mediaType": "text/html"},
     "entities": {"content": f"<p>{FILLER}</p><p>anna&#64;example.com</p>", "mediaType": "text/html"},
-    "bold": {"content": f"{FILLER}\n\n8 (916) **125**-45-67", "mediaType": "text/markdown"},
+    "bold": {"content": f"{FILLER}\n\n8 (916) **12**&#54;-45-67", "mediaType": "text/markdown"},
     "heading": {"content": f"{FILLER}\n\n## Паспорт\n\n4505 678901\n", "mediaType": "text/markdown"},
     "title": {"content": "4506 678901", "title": "Паспорт клиента", "mediaType": "text/plain"},
 }
 NUMBERS = {
-    "cut": "8916123", "tags": "8916124", "entities": "anna", "bold": "8916125", "heading": "45056789", "title": "45066789",
+    "cut": "8916123", "tags": "8916124", "entities": "anna", "bold": "8916126", "heading": "45056789", "title": "45066789",
 }  # fmt: skip
 ASKED = {
-    "cut": "+7 916 123-45-67", "tags": "89161244567", "entities": "anna@example.com", "bold": "89161254567",
+    "cut": "+7 916 123-45-67", "tags": "89161244567", "entities": "anna@example.com", "bold": "89161264567",
     "heading": "4505678901", "title": "4506678901",
 }  # fmt: skip
 READ = """query($key: String!) { source(namespace: "docs", key: $key) { title content
