@@ -283,7 +283,7 @@ def pack_of_all(world: World, space: Namespace) -> str:
     """A call of a pack of all five channels, with facts, texts and an entity, and with less room than it could fill."""
     anchor = stated_edges(world, space)[3].subject
     return (
-        f"contextPack(question: {text(' '.join(world.words[:3]))}, namespaces: {text([space.name])}, k: 3, maxTokens: 260, "
+        f"contextPack(question: {text(' '.join(world.words[:3]))}, namespaces: {text([space.name])}, k: 3, maxTokens: 320, "
         f'anchors: [{{key: {text(anchor.key)}}}], relevanceScopes: ["project:shared"])'
     )
 
