@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Literal
 
@@ -15,6 +16,17 @@ from schema.errors import describe
 
 LogFormat = Literal["auto", "json", "console"]
 NOISY = ("uvicorn.access", "strawberry.execution", "strawberry.ws.task")
+SHARED: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+]
+PROCESSORS: list[structlog.typing.Processor] = [*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter]
+"""The same list for loggers that were made before: they keep it."""
+# A client that leaves cancels fields of its operation that were named and not begun. Nothing of them runs; Python tells of each.
+DROPPED = r"coroutine '(GraphQLCoreConverter|Executor|PlainFieldsFirst)\.[\w.<>]+' was never awaited"
 OURS = ("contextql", "app", "schema", "resolvers", "retrieval")
 
 
@@ -35,7 +47,7 @@ def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> No
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=SHARED,
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(log_format)],
         )
     )
@@ -44,6 +56,7 @@ def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> No
         logging.getLogger().setLevel("INFO")
         for name in OURS:
             logging.getLogger(name).setLevel(level)
+    warnings.filterwarnings("ignore", DROPPED, RuntimeWarning)
     # These repeat requests line by line, or print values that a caller sent.
     for name in NOISY:
         logging.getLogger(name).disabled = True
@@ -58,6 +71,12 @@ def without_messages(logger: object, method: str, event: structlog.typing.EventD
         state = [f"SQLSTATE {found['sqlstate']}"] if found["sqlstate"] else []
         event["exception"] = "\n".join([*found["frames"], " < ".join(found["raised"]), *state])
     return event
+
+
+def leave_out_what_no_line_says() -> None:
+    """Spare each line the look for the place, the thread and the process that wrote it, as the manual of `logging` has it."""
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
 def _renderer(log_format: LogFormat) -> structlog.typing.Processor:
