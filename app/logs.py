@@ -16,15 +16,6 @@ from schema.errors import describe
 
 LogFormat = Literal["auto", "json", "console"]
 NOISY = ("uvicorn.access", "strawberry.execution", "strawberry.ws.task")
-SHARED: list[structlog.typing.Processor] = [
-    structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_log_level,
-    structlog.stdlib.add_logger_name,
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
-    structlog.processors.format_exc_info,
-]
-PROCESSORS: list[structlog.typing.Processor] = [*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter]
-"""The same list for loggers that were made before: they keep it."""
 # A client that leaves cancels fields of its operation that were named and not begun. Nothing of them runs; Python tells of each.
 DROPPED = r"coroutine '(GraphQLCoreConverter|Executor|PlainFieldsFirst)\.[\w.<>]+' was never awaited"
 OURS = ("contextql", "app", "schema", "resolvers", "retrieval")
@@ -32,18 +23,13 @@ OURS = ("contextql", "app", "schema", "resolvers", "retrieval")
 
 def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> None:
     """Send structlog and the standard library through one handler on stderr."""
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        without_messages,
-    ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=PROCESSORS,
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
     )
+    leave_out_what_no_line_says()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -71,6 +57,17 @@ def without_messages(logger: object, method: str, event: structlog.typing.EventD
         state = [f"SQLSTATE {found['sqlstate']}"] if found["sqlstate"] else []
         event["exception"] = "\n".join([*found["frames"], " < ".join(found["raised"]), *state])
     return event
+
+
+SHARED: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    without_messages,
+]
+PROCESSORS: list[structlog.typing.Processor] = [*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter]
+"""The same list whenever logging is configured: loggers that were made before keep it."""
 
 
 def leave_out_what_no_line_says() -> None:
