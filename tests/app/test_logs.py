@@ -57,6 +57,25 @@ def test_no_line_repeats_the_message_of_an_exception_or_what_libraries_write_to_
         assert secret not in "".join([*said, *lines("console", program)])
 
 
+def test_fields_that_a_client_left_behind_are_no_line_but_what_we_forget_to_await_is() -> None:
+    program = """
+from app.logs import configure_logging
+configure_logging("json", "INFO")
+class Executor:
+    def execute_fields(self):
+        async def get_results(): ...
+        return get_results()
+    async def complete_awaitable_value(self): ...
+async def ours(): ...
+Executor().execute_fields()
+Executor().complete_awaitable_value()
+ours()
+"""
+    told = [line for line in lines("json", program) if "never awaited" in line]
+    assert len(told) == 1
+    assert "coroutine 'ours'" in told[0]
+
+
 def test_lines_are_json_by_themselves_where_no_terminal_is() -> None:
     assert json.loads(lines("auto")[0])["event"] == "operation"
 
