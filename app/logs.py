@@ -29,7 +29,6 @@ def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> No
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    leave_out_what_no_line_says()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -68,12 +67,6 @@ SHARED: list[structlog.typing.Processor] = [
 ]
 PROCESSORS: list[structlog.typing.Processor] = [*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter]
 """The same list whenever logging is configured: loggers that were made before keep it."""
-
-
-def leave_out_what_no_line_says() -> None:
-    """Spare each line the look for the place, the thread and the process that wrote it, as the manual of `logging` has it."""
-    logging._srcfile = None
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
 def _renderer(log_format: LogFormat) -> structlog.typing.Processor:
