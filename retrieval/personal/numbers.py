@@ -109,17 +109,15 @@ def _split(text: str, groups: Sequence[Group], at: int, kind: str | None) -> Ite
             continue
         if wanted is not None and proven(wanted, digits, announced=True):
             yield Candidate(wanted, start, end, Sure.ANNOUNCED)
-        yield from _as_written((start, end), digits, shape, kind)
+        yield from _as_written((start, end), digits, shape)
         if len(shape) == 2 and breaks and kind != OTHER and min(shape) > 1:
             yield from _broken((start, end), digits)
 
 
-def _as_written(place: Group, digits: str, shape: tuple[int, ...], kind: str | None) -> Iterator[Candidate]:
-    """Groups that look as the kind is usually written."""
+def _as_written(place: Group, digits: str, shape: tuple[int, ...]) -> Iterator[Candidate]:
+    """Groups that look as the kind is usually written, whatever a word such as *order* before them says."""
     known = _SHAPES.get(shape)
-    if known is None or kind == OTHER:
-        return
-    if proven(known[0], digits, announced=False):
+    if known is not None and proven(known[0], digits, announced=False):
         yield Candidate(known[0], *place, known[1])
 
 

@@ -20,6 +20,10 @@ _USUAL = re.compile(
     r"[78][ \n\-]{0,3}(?:\(\d{3,5}\)|\d{3})[ \n\-]{0,3}"
     r"(?:\d{3}[ \n\-]?\d{2}[ \n\-]?\d{2}|\d{3}[ \n\-]?\d{4}|\d{2}[ \n\-]\d{2}[ \n\-]\d{3})"
 )
+_CLEAR = re.compile(
+    r"[78][ \n\-]{0,3}\(\d{3,5}\)[ \n\-]{0,3}\d{2,3}[ \n\-]?\d{2}[ \n\-]?\d{2}|[78][ \-]\d{3}[ \-]\d{3}-\d{2}-\d{2}"
+)
+"""Written as no other number is, so that a word such as *order* before it says nothing."""
 _SUM = re.compile(r"\+ \d+(?:\.\d+)?|\+\d+\.\d{1,9}")
 """A number that is added, or a fraction; `+7.9161234567` is how registries of domains write phones."""
 _FRACTION = re.compile(r"\d{1,3}\.\d{4,}")
@@ -50,7 +54,7 @@ def phones(text: str, announced: Announced) -> Iterator[Candidate]:
 def _russian(found: re.Match[str], kind: str | None) -> Iterator[Candidate]:
     if kind == Kind.PHONE:
         yield Candidate(Kind.PHONE, *found.span(), Sure.ANNOUNCED)
-    elif kind != OTHER and _is_likely(found[0]):
+    elif _CLEAR.fullmatch(found[0]) is not None or (kind != OTHER and _is_likely(found[0])):
         yield Candidate(Kind.PHONE, *found.span(), Sure.LIKELY)
 
 
