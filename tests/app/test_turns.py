@@ -57,19 +57,48 @@ async def test_alone_all_run_at_once() -> None:
     assert room.began == list("abcdef")
 
 
-async def test_beside_another_they_run_in_turn_and_the_other_waits_for_nobody() -> None:
+async def test_beside_another_the_next_waits_until_nobody_runs_and_the_other_waits_for_nobody() -> None:
     room = Room()
     await room.ask(room.other, "other")
     await room.ask(room.crowd, *"abc")
     assert room.began == ["other", "a"]
+    await room.leave(room.crowd, "a")
+    assert room.began == ["other", "a"]
     await room.leave(room.other, "other")
+    assert room.began == ["other", *"ab"]
     await room.ask(room.other, "again")
-    assert room.began[2:] == ["again"]
-    for name in "abc":
+    assert room.began[3:] == ["again"]
+    await room.leave(room.crowd, "b")
+    await room.leave(room.other, "again")
+    await room.leave(room.other, "again")
+    assert room.began[4:] == ["c"]
+    await room.leave(room.crowd, "c")
+    assert (room.crowd.turns, room.other.turns) == ({}, {})
+
+
+async def test_others_that_never_stop_do_not_stop_the_next_one() -> None:
+    room = Room(clock=asyncio.get_running_loop().time)  # type: ignore[arg-type]
+    await room.ask(room.other, "other")
+    await room.ask(room.crowd, *"abc")
+    for name in "ab":
         await room.leave(room.crowd, name)
-        await room.leave(room.crowd, name)
-    assert room.began[3:] == ["b", "c"]
-    assert room.crowd.turns == {}
+        async with asyncio.timeout(20):
+            await room.tasks[chr(ord(name) + 1)]
+    assert list(room.other.turns) == ["other"]
+
+
+async def test_two_crowds_take_turns() -> None:
+    room = Room()
+    await room.ask(room.other, *"12")
+    await room.ask(room.crowd, *"abc")
+    await room.ask(room.other, *"345")
+    assert room.began == [*"12", "a"]  # the first came while there was nobody else
+    for queue, name in ((room.other, "1"), (room.other, "2"), (room.crowd, "a")):
+        await room.leave(queue, name)
+    for _ in range(4):
+        last = room.began[-1]
+        await room.leave(room.other if last.isdigit() else room.crowd, last)
+    assert room.began[3:] in ([*"b3c45"], [*"3b4c5"])
 
 
 async def test_once_the_others_have_gone_all_that_wait_are_let_in() -> None:
@@ -79,18 +108,6 @@ async def test_once_the_others_have_gone_all_that_wait_are_let_in() -> None:
     room.clock.now += turns.OTHERS_SECONDS
     await room.leave(room.crowd, "a")
     assert room.began == ["other", *"abcd"]
-
-
-async def test_who_came_alone_and_at_once_waits_for_as_many_to_end_before_the_next_beside_another() -> None:
-    room = Room()
-    await room.ask(room.crowd, *"abc")
-    await room.ask(room.other, "other")
-    await room.ask(room.crowd, "d")
-    for name in "ab":
-        await room.leave(room.crowd, name)
-        assert room.began == [*"abc", "other"]
-    await room.leave(room.crowd, "c")
-    assert room.began[4:] == ["d"]
 
 
 async def test_a_turn_that_takes_long_holds_nobody_up_for_good() -> None:
@@ -110,6 +127,7 @@ async def test_who_gives_up_waiting_takes_no_turn() -> None:
     await room.ask(room.crowd, *"abc")
     room.tasks["b"].cancel()
     await settled()
+    await room.leave(room.other, "other")
     await room.leave(room.crowd, "a")
     assert room.began == ["other", *"ac"]
     await room.ask(room.crowd, "d", "e")

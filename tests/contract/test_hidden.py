@@ -133,8 +133,9 @@ async def test_those_who_may_not_administer_learn_nothing_about_principals(place
     group, space = world.named("group3").name, world.namespaces[0].name
     for field, document in ASKED_OF_PRINCIPALS.items():
         there, missing = ("1", "7") if field == "revokeToken" else (group, "x" * len(group))
-        known = await told(place, document.format(there, space), there)
-        assert known == await told(place, document.format(missing, space), missing), field
+        names = () if field == "revokeToken" else (there, missing)  # a digit is no name: costs have digits too
+        known = await told(place, document.format(there, space), *names)
+        assert known == await told(place, document.format(missing, space), *names), field
         assert "FORBIDDEN" in known[1], field
 
 

@@ -18,7 +18,7 @@ NONE = {"embedding_provider": "none", "local_admin": "true"}
 def test_it_serves_until_a_signal_comes_and_ends_with_0(base: str, tmp_path: Path, number: signal.Signals) -> None:
     with running(tmp_path / "log", "serve", database_url=base, **NONE) as server:
         server.ready()
-        assert server.ask("{ viewer { principal } }").json() == {"data": {"viewer": {"principal": "administrator"}}}
+        assert server.ask("{ viewer { principal } }").json()["data"] == {"viewer": {"principal": "administrator"}}
         assert f"ContextQL serves {server.url}/graphql" in server.text
         assert server.end(number) == 0, server.text
         assert "Traceback" not in server.text
