@@ -14,6 +14,9 @@ _SLICE = 1_024
 """Longest piece that is looked at in one go, so that the time is linear in the text."""
 _END = "\n" * 9
 """What no chain goes on behind."""
+_LETTERS = r"A-Za-zА-Яа-яЁё.'\-"
+_ORDINARY = re.compile(rf"((?:[{_LETTERS}]*+[ ,:!?\n])*+)([{_LETTERS}]*+)")
+_SHORT_WORD = re.compile(rf"(?:\A|[^{_LETTERS}]|[.'\-])[{_LETTERS}]{{2}} ?\Z")
 _ADDRESS = re.compile(r"\w[\w.%'+\-]*+@[\w.\-]*+\Z")
 _REST_OF_ADDRESS = re.compile(r"(?:[.\-]*\w)*")
 _DIGITS_MOST = 19
@@ -51,6 +54,9 @@ class MaskedStream:
 
     def _told(self, piece: str, following: str = "") -> str:
         text, given = self._held + piece, list[str]()
+        if (free := self._ordinary(text, following)) is not None:
+            self._held = text[len(free) :]
+            return self._free(free)
         while True:
             if self._is_inside:
                 text = self._without_rest(text, following)
@@ -60,6 +66,14 @@ class MaskedStream:
             if (text_left := self._told_until_long(text, following, given)) is None:
                 return "".join(given)
             text = text_left
+
+    def _ordinary(self, text: str, following: str) -> str | None:
+        """What is final of ordinary words, found at once what the long way finds; None where that has to be gone."""
+        found = _ORDINARY.fullmatch(text)
+        if self._is_inside or found is None or following == _END or len(found[2]) > MASKING_HELD:
+            return None
+        free = text if following else found[1]
+        return None if _SHORT_WORD.search(free, max(0, len(free) - 4)) is not None else free
 
     def _told_until_long(self, text: str, following: str, given: list[str]) -> str | None:
         """Give what is final; when a chain is longer than may be held, give its beginning and answer with the rest."""
