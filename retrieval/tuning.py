@@ -36,7 +36,7 @@ class Tuning:
 
     # Lexical (spec 3): all words up to this many fragments in scope, else the rarest while their fragments sum up to the budget
     all_words_most: int = 5_000
-    # Over 9,400 real documents in two languages all budgets down to 1,000 rank alike; 3,000 cost a third more (docs/measurements.md)
+    # Over 9,400 real documents in two languages all budgets down to 1,000 rank alike (docs/measurements.md)
     word_budget: int = 2_000
     word_budget_growth: int = 8
     # Up to so many namespaces the index of words is asked namespace by namespace (400 of them: 200 ms, of words alone 5 ms)
