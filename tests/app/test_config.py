@@ -145,6 +145,7 @@ def test_secrets_are_not_shown(load: Load) -> None:
 def test_a_misspelt_variable_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CB_DATABSE_URL", "x")
     monkeypatch.setenv("CB_PORT", "1")
+    monkeypatch.setenv("CB_TOKEN", "ctxql_1")
     assert unknown_variables() == ["CB_DATABSE_URL is not a setting; did you mean CB_DATABASE_URL?"]
 
 

@@ -83,6 +83,22 @@ def test_a_signed_token_reads_what_its_claimed_groups_may(run: Run, opaque: str,
     assert issuer.fetches == len(COMMANDS) * 3, "only for signed ones"
 
 
+def test_a_token_may_come_by_a_variable_and_stays_out_of_what_is_printed(
+    run: Run, opaque: str, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = issuer.token("ann", groups=["staff"])
+    monkeypatch.setenv("CB_TOKEN", opaque)
+    assert '"near"' not in run(*COMMANDS[0]).out, "the token decides, not the administrator"
+    assert '"near"' in run(*COMMANDS[0], "--token", token).out, "what is given goes first"
+    monkeypatch.setenv("CB_TOKEN", token)
+    assert '"near"' in run(*COMMANDS[0]).out
+    for shown in (run("ask", "--help"), run("doctor")):
+        assert token not in shown.out + shown.err
+        assert "CB_TOKEN is not a setting" not in shown.out + shown.err
+    monkeypatch.setenv("CB_TOKEN", "")
+    assert '"near"' in run(*COMMANDS[0]).out, "an empty one is none"
+
+
 def test_a_trace_of_a_signed_token_is_shown_to_its_subject(run: Run, opaque: str, issuer: Issuer) -> None:
     token = issuer.token("cleo", groups=["staff"])
     trace = run("pack", "зебра", "--strategy", "exact", "--json", "--token", token).json["traceId"]
