@@ -11,7 +11,7 @@ from retrieval.personal.candidates import Candidate, Sure
 from retrieval.personal.kinds import OTHER, Announced, Kind
 
 _BETWEEN = r"[ \n().\-/]{0,3}"
-_INTERNATIONAL = re.compile(rf"(?<!\d)(?:\+|(?<!\w)00)[ (]?\d(?:{_BETWEEN}\d){{6,14}}")
+_INTERNATIONAL = re.compile(rf"(?<!\d)(?:\+|(?<!\w)(?<!\d\.)00)[ (]?\d(?:{_BETWEEN}\d){{6,14}}")
 _RUSSIAN = re.compile(rf"(?<![\w+])(?<!\d\.(?=\d{{11}}))[78](?:{_BETWEEN}\d){{10}}(?![^\W_])")
 _WITH_AREA = re.compile(r"(?<![^\W_])\(\d{3,5}\)[ \n\-]?\d{2,3}(?:[ \n\-]?\d{2}[ \n\-]?\d{2}|[ \n\-]?\d{4})(?![^\W_])")
 _DASHED = re.compile(r"(?<![\w\-])\d{3}[\-.]\d{3}[\-.]\d{4}(?![\w\-])")

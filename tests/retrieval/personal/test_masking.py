@@ -68,7 +68,7 @@ def test_it_is_masked_however_it_is_written(text: str, shown: str) -> None:
         "IMEI 354178036859789",
         "0.5 + 14285714 x, 21.3 +44.88668871j",
         "Traceback (most recent call last): 9434765870",
-        "318309.88617359026",
+        "318309.88617359026 0.00493777682814261",
         "(0.82160913, 0.97885093)",
         "2147483647\n2",
     ],
