@@ -47,7 +47,7 @@ async def test_a_chat_that_its_client_leaves_is_known_to_be_left() -> None:
 
 async def test_embeddings_come_for_each_text_and_hang_below_a_path_that_hangs() -> None:
     async with standing_in() as stand_in:
-        embedder = OpenAIEmbedder(model="m", dimensions=384, base_url=f"{stand_in.address}/one/v1", timeout=0.3)
+        embedder = OpenAIEmbedder(model="m", dimensions=384, base_url=f"{stand_in.address}/one/v1", timeout=2)
         assert (await embedder.embed_questions(["a", "b"])).shape == (2, 384)
         stand_in.hanging = {"one"}
         with pytest.raises(ProviderUnavailable, match="did not answer"):
