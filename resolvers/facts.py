@@ -100,7 +100,8 @@ async def fact(info: Info, namespace: str, fact_id: str, known_at: datetime | No
 async def conflicts_with(root: records.Fact, info: Info, as_of: AsOf = None, known_at: KnownAt = None) -> list[records.Fact]:
     """The facts that a fact is in conflict with."""
     at, known = await instants(info, as_of, known_at)
-    return await (await info.context.catalogue()).time.conflicts.one(Doubt(root.ns, root.row_id, at, known)) or []
+    doubt = Doubt(root.ns, root.row_id, root.subject_id, root.predicate, at, known)
+    return await (await info.context.catalogue()).time.conflicts.one(doubt) or []
 
 
 async def conflict(root: records.Fact, info: Info, as_of: AsOf = None, known_at: KnownAt = None) -> bool:

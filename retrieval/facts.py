@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -15,9 +15,14 @@ from retrieval.primitives.graph import Direction
 from retrieval.reader import Reader
 from retrieval.records import Fact
 from retrieval.stage import Work
-from retrieval.tuning import CONFLICTS_NAMED_MOST
+from retrieval.tuning import CONFLICTS_NAMED_MOST, CONFLICTS_READ_AT_ONCE
 
 Key = TypeVar("Key")
+Item = TypeVar("Item")
+Group = tuple[int, int, str]
+"""Namespace, subject and predicate."""
+Said = tuple[Fact, int]
+"""A fact, and the number of its object or value among those of its group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,15 @@ class Doubt:
 
     ns: int
     row_id: int
+    subject_id: int
+    predicate: str
     at: datetime
     known: datetime | None
+
+    @property
+    def group(self) -> Group:
+        """What facts must share to be in conflict."""
+        return self.ns, self.subject_id, self.predicate
 
 
 class FactLoaders:
@@ -111,6 +123,29 @@ class FactLoaders:
         return {keys[row["place"] - 1]: fact_of(row, self.reader) for row in rows}
 
     async def _conflicts(self, keys: list[Doubt]) -> Mapping[Doubt, list[Fact]]:
+        """What is said of a subject by a predicate is read once for all facts that share them; of very much, each fact's own."""
+        found, large = dict[Doubt, list[Fact]](), list[Doubt]()
+        for (at, known), asked in grouped(keys, lambda key: (key.at, key.known)).items():
+            by_group = grouped(asked, lambda key: key.group)
+            told = await self._said(list(by_group), at, known)
+            for group, doubts in by_group.items():
+                said = told.get(group, [])
+                if len(said) > CONFLICTS_READ_AT_ONCE:
+                    large += doubts
+                else:
+                    found |= {doubt: disputing(doubt, said) for doubt in doubts}
+        return found | await self._conflicts_one_by_one(large)
+
+    async def _said(self, groups: list[Group], at: datetime, known: datetime | None) -> dict[Group, list[Said]]:
+        rows = await self.reader.rows("facts_beside", *columns(*groups), at, known, None, None, [], CONFLICTS_READ_AT_ONCE + 1)
+        return {
+            groups[place - 1]: [(fact_of(row, self.reader), row["said"]) for row in told]
+            for place, told in grouped(rows, lambda row: int(row["place"])).items()
+        }
+
+    async def _conflicts_one_by_one(self, keys: list[Doubt]) -> dict[Doubt, list[Fact]]:
+        if not keys:
+            return {}
         values = columns(*((key.ns, key.row_id, key.at, key.known) for key in keys))
         return self._listed(keys, "place", await self.reader.rows("facts_in_conflict", *values, CONFLICTS_NAMED_MOST))
 
@@ -120,6 +155,20 @@ class FactLoaders:
         for row in rows:
             found.setdefault(row[column], []).append(fact_of(row, self.reader))
         return {keys[number - 1]: facts for number, facts in found.items()}
+
+
+def disputing(doubt: Doubt, said: Sequence[Said]) -> list[Fact]:
+    """The first facts that say something else than one that is among them; none when it is not."""
+    own = next((number for fact, number in said if fact.row_id == doubt.row_id), None)
+    return [] if own is None else [fact for fact, number in said if number != own][:CONFLICTS_NAMED_MOST]
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by what they have in common, in the order given."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def columns(*rows: tuple[object, ...]) -> list[list[object]]:

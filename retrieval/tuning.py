@@ -193,6 +193,8 @@ PLACES_MOST = 100
 FACTS_MOST = 5_000
 FACTS_PER_TRANSACTION = 2_000
 CONFLICTS_NAMED_MOST = 100
+# What is said of a subject by a predicate is read once for all facts asked for their conflicts, unless it is more than this
+CONFLICTS_READ_AT_ONCE = 400
 IDEMPOTENCY_SECONDS = 7 * 86_400.0
 # Domain packs (spec 1): a whole team's is some 10 KB
 PACK_BYTES, PACK_LEVELS = 512 * 1024, 12

@@ -10,7 +10,8 @@ select g.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_i
   from unnest($4::int[], $5::bigint[], $6::text[]) with ordinality as g(ns, subject_id, predicate, place)
  cross join lateral (
      select v.entity_id, g.ns = any($3) as is_whole from entity v
-      where v.ns = g.ns and v.entity_id = g.subject_id and visible(g.ns, v.acl_id, $1, $2, $3) limit 1) v
+      where v.ns = g.ns and v.entity_id = g.subject_id
+        and exists (select from predicate d where d.ns = g.ns and d.name = g.predicate and d.cardinality = 'ONE') and visible(g.ns, v.acl_id, $1, $2, $3) limit 1) v
  cross join lateral (
      select f.*
        from (

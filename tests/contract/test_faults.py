@@ -73,7 +73,7 @@ FAULTS = {
     "facts that a text states lead to hidden things": ("facts_stated", GIVEN.format("o"), "true"),
     "a fact by id was stated in hidden places": ("facts_known", GIVEN.format("e"), "true"),
     "a fact is in conflict with one that leads to something hidden": (
-        "facts_in_conflict", f"and {EDGE.format('far_acl')}", "",
+        "facts_beside", f"and {EDGE.format('far_acl')}", "",
     ),
     "words are weighed by hidden texts": ("words", "s.acl_id = 0", "true"),
     "anybody's grants open an entity": ("caller", f"g.principal_id = {STANDS}", "true"),

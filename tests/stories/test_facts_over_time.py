@@ -335,7 +335,7 @@ async def test_forty_entities_with_their_facts_run_as_many_statements_as_two(des
         assert all(fact["conflict"] for node in nodes for fact in node["facts"]["nodes"])
         costs.append(recorder(desk.store).counted)
     assert all(count <= costs[0][name] for name, count in costs[1].items())
-    assert costs[1]["facts_of"] == costs[1]["facts_of_counted"] == costs[1]["facts_in_conflict"] == costs[1]["facts_stated"] == 1
+    assert costs[1]["facts_of"] == costs[1]["facts_of_counted"] == costs[1]["facts_beside"] == costs[1]["facts_stated"] == 1
 
 
 async def test_neighbours_and_the_facts_to_them_are_those_of_the_instant(desk: Desk) -> None:
