@@ -19,8 +19,12 @@ _IBAN = re.compile(r"(?<![^\W_])[A-Z]{2} ?-?\d ?\d(?:[ \n\-]{0,2}[A-Z0-9]){11,30
 _SEPARATORS = re.compile(r"[ \n\-]")
 _IBAN_LEAST = 15
 _LATIN = "A-ZАВСЕНІКМОРТХУ"
-# With look-alikes as they are: what a text without IBANs hardly ever matches.
-_IBAN_LIKELY = re.compile(rf"[{_LATIN}]{{2}} ?-?\d ?\d(?:[ \n\-]{{0,2}}[{_LATIN}0-9]){{11}}", re.IGNORECASE)
+# With look-alikes as they are: what a text without IBANs hardly ever matches. It begins with a digit, which are few to try.
+_IBAN_LIKELY = re.compile(
+    rf"\d(?:(?<=[{_LATIN}]{{2}}\d)|(?<=[{_LATIN}]{{2}}[ \-]\d)|(?<=[{_LATIN}]{{2}} -\d))"
+    rf" ?\d(?:[ \n\-]{{0,2}}[{_LATIN}0-9]){{11}}",
+    re.IGNORECASE,
+)
 
 
 def emails(text: str) -> Iterator[Candidate]:

@@ -15,7 +15,7 @@ _DIGITS = re.compile(r"\d+")
 _SEPARATOR = re.compile(r"[ \n\-]{1,4}\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PASSPORT = re.compile(
-    r"(?<!\d)\d\d[ \n\-]?\d\d(?:[ \n,.;:\-]{0,3}(?:№|номер|n|no)?[ \n.:№\-]{0,3})\d{3}[ \n\-]?\d{3}(?!\d)", re.IGNORECASE
+    r"\d(?<!\d\d)\d[ \n\-]?\d\d(?:[ \n,.;:\-]{0,3}(?:№|номер|n|no)?[ \n.:№\-]{0,3})\d{3}[ \n\-]?\d{3}(?!\d)", re.IGNORECASE
 )
 _DIGITS_MOST = 19
 _SPLIT_MOST = 19

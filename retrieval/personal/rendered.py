@@ -25,6 +25,8 @@ _MARKUP = re.compile(
     r"|(?P<line>(?<![ \t])[ \t]*+\n(?:(?:[ \t]*+>)++[ \t]*+|[ \t]++))",
     re.IGNORECASE,
 )
+_SIGNS_OF_ADDRESSES = ("@", "&", "%40")
+"""One of these is in all that parts an address."""
 _TAGS = ("inline", "cell", "block")
 _TAG = re.compile(r"</?[a-z][^<>]{0,2000}>|<!--[^<>]{0,2000}-->", re.IGNORECASE)
 _CLOSING_TAG = re.compile(r"</[a-z]|<br", re.IGNORECASE)
@@ -77,7 +79,7 @@ def as_shown(text: str) -> str:
 
 def may_differ(text: str) -> bool:
     """Whether markup stands where it could part a number or an address."""
-    if _PARTED_ADDRESS.search(text) is not None:
+    if any(sign in text for sign in _SIGNS_OF_ADDRESSES) and _PARTED_ADDRESS.search(text) is not None:
         return True
     return _SEVEN_DIGITS.search(text) is not None and _PARTED_NUMBER.search(text) is not None
 
