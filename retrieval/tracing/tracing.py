@@ -64,8 +64,13 @@ class Tracing:
 
     @stage
     async def stored(self) -> str | None:
-        """The id of the trace once it is stored, with all stages that ran; None when it could not be."""
+        """The id of the trace once it is stored, with all stages that ran; None when it could not be.
+
+        Nor is one stored for a caller who reads no namespace at all: nothing is read then, so that the id would lead nowhere.
+        """
         record = await self.record
+        if not (await self._tracings.session.caller).spaces:
+            return None
         await self._tracings.rest()
         whole = replace(record, stages=traced(started(*parts(self._run))))
         return record.trace_id if await store_trace(self._tracings.session.store, whole) else None

@@ -104,6 +104,15 @@ async def test_a_service_reads_for_a_user_neither_its_own_nor_those_from_before_
         assert answer.json()["data"] == {"trace": None}
 
 
+async def test_an_id_is_given_only_where_it_leads_somewhere(place: Place) -> None:
+    query = '{ search(question: "x") { traceId trace { operation } } }'
+    token = place.issuer.token("бруно")
+    found = (await place.desk.ask(query, token))["search"]
+    assert await place.reads(token, found["traceId"])
+    await revoke(place.desk.store.database, ADMIN, "everyone", "open")
+    assert (await place.desk.ask(query, token))["search"] == {"traceId": None, "trace": {"operation": "search"}}
+
+
 async def test_it_goes_with_its_namespace_and_its_days(place: Place) -> None:
     database = place.desk.store.database
     token = place.issuer.token("бруно")
