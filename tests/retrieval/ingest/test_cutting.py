@@ -132,7 +132,7 @@ def marked(sign: str, chance: random.Random) -> str:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("count", [40, pytest.param(2_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [40, pytest.param(500, marks=pytest.mark.long)])
 def test_no_number_at_a_random_place_is_told_in_part(shape: str, count: int) -> None:
     chance = random.Random(f"{shape} 7")
     edges = [PIECE_CHARACTERS, PIECE_CHARACTERS // 2, SPLIT_WINDOW_CHARACTERS]
