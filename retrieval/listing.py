@@ -65,7 +65,8 @@ class Listing:
         if text is None and ns is not None and entity_id is not None and order is EntityOrder.TITLE:
             text = await self._title(ns, entity_id)
         after = (text, None if date is None else datetime.fromisoformat(date), ns, entity_id)
-        rows = await self.reader.rows("entities", *await self._filter(), order, *after, first + 1)
+        shown = [space.ns for space in self.spaces if self.reader.shows(space.ns)]
+        rows = await self.reader.rows("entities", *await self._filter(), order, *after, first + 1, shown)
         return [entity_of(row, self.reader) for row in rows]
 
     @stage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -87,12 +88,15 @@ def listed(
     view: View, namespaces: list[str] | None = None, filter: dict[str, Any] | None = None, orderBy: str = "KEY"
 ) -> list[Entity]:
     """All of a list, in order."""
-    return sorted(chosen(view, namespaces, filter), key=lambda entity: place_of(entity, orderBy))
+    return sorted(chosen(view, namespaces, filter), key=lambda entity: place_of(view, entity, orderBy))
 
 
-def place_of(entity: Entity, order: str) -> tuple[Any, ...]:
-    """Where an entity stands in an order."""
-    texts = {"KEY": entity.key, "TITLE": entity.title}
+def place_of(view: View, entity: Entity, order: str) -> tuple[Any, ...]:
+    """Where an entity stands in an order: a title whose numbers are masked where one of zeros would."""
+    title = entity.title
+    if not view.shows(entity.space) and view.world.numbers_in(title):
+        title = re.sub(r"\d", "0", re.sub(r"\S*@\S*", "@", title))
+    texts = {"KEY": entity.key, "TITLE": title}
     dates = {"CREATED": entity.created, "UPDATED": entity.updated, "OCCURRED": entity.occurred}
     if order in texts:
         return texts[order], entity.space.ns, entity.id
@@ -103,7 +107,7 @@ def place_of(entity: Entity, order: str) -> tuple[Any, ...]:
 
 def keep_cursor(view: View, cursor: str, entity: Entity, **given: Any) -> None:
     """Remember a cursor that a caller was given for an entity in a list; `given` are the arguments of the list."""
-    view.world.cursors[cursor] = (scope_of(view, given), place_of(entity, given.get("orderBy", "KEY")))
+    view.world.cursors[cursor] = (scope_of(view, given), place_of(view, entity, given.get("orderBy", "KEY")))
 
 
 def start_of(view: View, cursor: str, given: dict[str, Any], items: list[Entity]) -> int:
@@ -111,7 +115,7 @@ def start_of(view: View, cursor: str, given: dict[str, Any], items: list[Entity]
     scope, place = view.world.cursors.get(cursor, (None, ()))
     if scope != scope_of(view, given):
         raise Refused("BAD_CURSOR")
-    return sum(place_of(entity, given.get("orderBy", "KEY")) <= place for entity in items)
+    return sum(place_of(view, entity, given.get("orderBy", "KEY")) <= place for entity in items)
 
 
 def scope_of(view: View, given: dict[str, Any]) -> tuple[Any, ...]:

@@ -49,6 +49,7 @@ READ = f"""query($question: String!) {{
         sections {{ items {{ attributes entity {{ title }} }} }} }} }}"""
 PAGE = """query($after: String) {
     entities(filter: {kinds: [DOCUMENT]}, orderBy: TITLE, first: 1, after: $after) { edges { cursor node { key } } } }"""
+TITLES = "{ entities(filter: {kinds: [DOCUMENT]}, orderBy: TITLE) { nodes { key } } }"
 BY_VALUE = """query($meta: JSON, $attributes: JSON) {
     a: entities(filter: {meta: $meta}) { totalCount } b: entities(filter: {attributes: $attributes}) { totalCount } }"""
 
@@ -120,6 +121,16 @@ async def test_pages_by_title_go_on_behind_a_masked_one_and_its_cursor_does_not_
         after = edges[-1]["cursor"] if edges else after
         assert PHONE.encode() not in base64.b64decode(f"{after}==", altchars=b"-_")
     assert sorted(keys) == ["client-1", "other"]
+
+
+async def test_no_order_of_titles_tells_a_number_to_who_writes_titles_beside_it(filled: Desk) -> None:
+    for number in ("+7 (916) 000-00-00", "+7 (999) 123-45-67"):
+        await filled.write({"key": number[4:7], "content": "Проба.", "title": f"Клиент Анна {number}"})
+    keys = {}
+    for name in ("ann", "bob"):
+        page = await filled.ask(TITLES, await filled.token(name))
+        keys[name] = [node["key"] for node in page["entities"]["nodes"]]
+    assert keys == {"ann": ["other", "916", "client-1", "999"], "bob": ["other", "client-1", "916", "999"]}
 
 
 async def test_highlights_stand_where_the_masked_text_has_the_words(filled: Desk) -> None:
