@@ -14,6 +14,7 @@ from app.bench.graph import graph_from_a_hub_against_an_ordinary_start
 from app.bench.hanging import hits_beside_a_hanging_chat, lexical_beside_hanging_embeddings
 from app.bench.lexical_only import lexical_alone_against_everything
 from app.bench.line import Line
+from app.bench.masking import masking_of_hits
 from app.bench.memory import memory_over_mixed_requests
 from app.bench.rivals.compare import against_rivals
 from app.bench.shapes import statements_against_measured_shapes
@@ -24,6 +25,7 @@ from app.bench.world import World, made_world
 MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
     lexical_alone_against_everything,
     hits_against_a_bare_route,
+    masking_of_hits,
     statements_against_measured_shapes,
     memory_over_mixed_requests,
     graph_from_a_hub_against_an_ordinary_start,
