@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from time import monotonic
 
@@ -65,10 +67,10 @@ class Share:
         """How long until an operation of so many points is let in; one of more than a minute's points waits for all of them."""
         return max(0.0, min(points, self.capacity) - self.level) * 60 / self.capacity if self.capacity else 0.0
 
-    def take(self, points: int) -> None:
-        """Use points; what is more than there is, is owed."""
-        if self.capacity:
-            self.level -= points
+    def used_elsewhere(self, points: int, now: float) -> None:
+        """Take points that were let in by another process; never is more owed than a minute brings."""
+        self.refill(now)
+        self.level = max(self.level - points, -self.capacity)
 
     @property
     def is_at_rest(self) -> bool:
@@ -88,6 +90,8 @@ class FairUse:
         self.shares: OrderedDict[str, Share] = OrderedDict()
         self.turns = Turns(clock)
         self._names: OrderedDict[object, Who] = OrderedDict()
+        self.used: dict[str, int] | None = None
+        """Points by share that other processes were not told of yet; None when nobody tells them."""
 
     async def enter(self, identity: Identity, note: OperationNote) -> Place:
         """A place for one operation, when it is its turn; raises a refusal at once when there is none.
@@ -119,6 +123,21 @@ class FairUse:
             self.shares.move_to_end(name)
             share.refill(now)
         return share
+
+    def take(self, share: Share, points: int) -> None:
+        """Have an operation use points of a share."""
+        if share.capacity:
+            share.level -= points
+            if self.used is not None:
+                self.used[share.name] = self.used.get(share.name, 0) + points
+
+    def told_of(self, told: Mapping[str, int]) -> None:
+        """Others know of these points."""
+        for name, points in told.items():
+            assert self.used is not None
+            self.used[name] -= points
+            if not self.used[name]:
+                del self.used[name]
 
     def _forget_some(self, now: float) -> None:
         """Forget those of the shares used longest ago that are full; the others are looked at again later."""
@@ -167,10 +186,13 @@ class Place:
             share.requests += 1
         self._who, self._shares = who, shares
         try:
-            await self._fair.turns.take(shares[0].queue, self)
+            has_turn = await self._fair.turns.take(shares[0].queue, self)
         except asyncio.CancelledError:
             self.leave()
             raise
+        if not has_turn:
+            self.leave()
+            raise self._too_costly(shares[0], "", shares[0].closed_until - self._fair.clock())
 
     def charge(self, points: int) -> GraphQLError | None:
         """Take the points of the operation from each share; or a refusal, and then nothing is taken."""
@@ -182,9 +204,10 @@ class Place:
             wait = share.seconds_until(points)
             if wait > 0:
                 share.closed_until = now + min(wait, CLOSED_SECONDS)
+                self._fair.turns.send_away(share.queue)
                 return self._too_costly(share, f"; this operation takes {points:,}", wait)
         for share in self._shares:
-            share.take(points)
+            self._fair.take(share, points)
         return None
 
     def leave(self) -> None:
@@ -228,6 +251,12 @@ def who_pays(caller: Caller) -> Who:
     """The caller's own share, and when a service acts for it, also that of the service for all its users."""
     own = (f"{caller.principal_id}:{caller.name}", 1)
     return (own,) if caller.service is None else (own, (f"for:{caller.service}", SERVICE_TIMES))
+
+
+@lru_cache(maxsize=REMEMBERED_MOST)
+def digest_of(name: str) -> bytes:
+    """What a share is called outside of the process, where nobody need know whose it is."""
+    return hashlib.blake2b(name.encode(), digest_size=16).digest()
 
 
 def whose(share: Share) -> str:

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 
 from app.config import Settings
 from app.edge import build_app
+from app.fair_exchange import exchanging
 from app.fair_use import FairLimits, FairUse
 from app.graphql import EdgeLimits
 from app.identification import make_signed_tokens
@@ -46,19 +47,27 @@ async def running_app(
         signed = make_signed_tokens(settings)
         if signed is not None:
             stack.push_async_callback(signed.close)
-        yield application(settings, store, telemetry, drain, signed)
+        fair = make_fair(settings, telemetry)
+        await stack.enter_async_context(exchanging(fair, store.database))
+        yield application(settings, store, telemetry, drain, signed, fair)
 
 
-def fair_limits_of(settings: Settings) -> FairLimits:
-    """What a principal may take."""
-    return FairLimits(settings.points_per_minute, settings.concurrent_requests, settings.concurrent_streams)
+def make_fair(settings: Settings, telemetry: Telemetry) -> FairUse:
+    """The shares of all who ask."""
+    limits = FairLimits(settings.points_per_minute, settings.concurrent_requests, settings.concurrent_streams)
+    return FairUse(limits, lambda reason: telemetry.refusals.labels(reason).inc())
 
 
 def application(
-    settings: Settings, store: Store, telemetry: Telemetry, drain: Drain, signed: SignedTokens | None = None
+    settings: Settings,
+    store: Store,
+    telemetry: Telemetry,
+    drain: Drain,
+    signed: SignedTokens | None = None,
+    fair: FairUse | None = None,
 ) -> Starlette:
-    """The edge over a store; `signed` checks signed tokens."""
-    fair = FairUse(fair_limits_of(settings), lambda reason: telemetry.refusals.labels(reason).inc())
+    """The edge over a store; `signed` checks signed tokens, `fair` has the shares that other processes hear of."""
+    fair = fair or make_fair(settings, telemetry)
     sessions = Sessions(store, local_admin=settings.local_admin, seconds=settings.request_timeout, signed=signed, fair=fair)
     telemetry.watch("contextql_pool_used", "Database connections in use", lambda: float(store.database.in_use()))
 

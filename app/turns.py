@@ -22,7 +22,7 @@ class Queue:
 
     def __init__(self) -> None:
         self.turns: dict[object, float] = {}
-        self.waiting: deque[tuple[asyncio.Future[None], object]] = deque()
+        self.waiting: deque[tuple[asyncio.Future[bool], object]] = deque()
         self.began = 0.0
 
 
@@ -38,18 +38,18 @@ class Turns:
         """Those with requests that wait, and since when the next of each does."""
         self._look: asyncio.TimerHandle | None = None
 
-    async def take(self, queue: Queue, who: object) -> None:
-        """Wait for a turn and have it until `leave`."""
+    async def take(self, queue: Queue, who: object) -> bool:
+        """Wait for a turn and have it until `leave`; false when those who waited were sent away."""
         now = self._clock()
         if not queue.waiting and (not queue.turns or self._is_alone(queue, now)):
             self._begin(queue, who, now)
-            return
-        turn = asyncio.get_running_loop().create_future()
+            return True
+        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         queue.waiting.append((turn, who))
         self._waiting.setdefault(queue, now)
         self._look_later()
         try:
-            await turn
+            return await turn
         except asyncio.CancelledError:
             if turn.cancelled():
                 queue.waiting = deque(one for one in queue.waiting if one[0] is not turn)
@@ -65,6 +65,13 @@ class Turns:
                 if queue in self._waiting:
                     self._waiting[queue] = self._clock()
                 self._let_in()
+
+    def send_away(self, queue: Queue) -> None:
+        """Let nobody wait any longer: none of them will be served."""
+        for turn, _ in queue.waiting:
+            if not turn.done():
+                turn.set_result(False)
+        queue.waiting.clear()
 
     def _begin(self, queue: Queue, who: object, now: float) -> None:
         queue.turns[who] = queue.began = now
@@ -84,7 +91,7 @@ class Turns:
                 turn, who = queue.waiting.popleft()
                 if not turn.done():
                     self._begin(queue, who, now)
-                    turn.set_result(None)
+                    turn.set_result(True)
                     self._waiting[queue] = now
                     self._waiting.move_to_end(queue)
             if not queue.waiting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -114,6 +115,22 @@ async def test_after_a_refusal_the_next_ones_are_refused_before_anything_is_look
     (await server.fair.enter(Identity(b"a token nobody came with"), OperationNote())).leave()
     server.clock.now += fair_use.CLOSED_SECONDS
     (await server.fair.enter(Identity(b"ann None"), OperationNote())).leave()
+
+
+async def test_whoever_waits_for_a_turn_is_refused_with_the_one_before_it_when_there_are_no_points(server: Server) -> None:
+    assert await server.refusal(600) is None
+    other, first = await server.enter("bob"), await server.enter()
+    waiting = [asyncio.create_task(server.enter()) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert not any(one.done() for one in waiting)
+    assert first.charge(100) is not None
+    for one in waiting:
+        with pytest.raises(GraphQLError) as refused:
+            await one
+        assert seconds_of(refused.value) == 1
+    for place in (first, other):
+        place.leave()
+    assert (server.fair.share("7:ann").requests, server.fair.share("7:ann").queue.turns) == (0, {})
 
 
 async def test_so_many_requests_at_once_and_the_next_when_one_has_ended(server: Server) -> None:

@@ -34,8 +34,8 @@ class Room:
         """Have each ask for a turn, and wait until nothing moves."""
 
         async def one(name: str) -> None:
-            await self.turns.take(queue, name)
-            self.began.append(name)
+            if await self.turns.take(queue, name):
+                self.began.append(name)
 
         for name in names:
             self.tasks[name] = asyncio.create_task(one(name))
@@ -137,3 +137,17 @@ async def test_who_gives_up_waiting_takes_no_turn() -> None:
     assert room.began[-1] == "e"
     await room.leave(room.crowd, "e")
     assert (room.crowd.turns, list(room.crowd.waiting)) == ({}, [])
+
+
+async def test_who_is_sent_away_has_no_turn_and_the_next_begins_as_if_nobody_had_waited() -> None:
+    room = Room()
+    await room.ask(room.other, "other")
+    await room.ask(room.crowd, *"abc")
+    room.turns.send_away(room.crowd)
+    await settled()
+    assert room.tasks["b"].done()
+    assert room.tasks["c"].done()
+    await room.leave(room.crowd, "a")
+    await room.leave(room.other, "other")
+    await room.ask(room.crowd, "d")
+    assert room.began == ["other", *"ad"]

@@ -1,0 +1,1 @@
+"""What callers of all server processes have used together."""
