@@ -42,6 +42,7 @@ def documents(view: View, seed: int) -> Iterator[str]:
     if view.spaces:
         yield looked_up(view, chance)
     yield reranked(view, chance)
+    yield numbered(view, chance)
 
 
 def reranked(view: View, chance: random.Random) -> str:
@@ -51,6 +52,19 @@ def reranked(view: View, chance: random.Random) -> str:
     given += chance.choice(("", ', filter: {types: ["page"]}', ", channels: [LEXICAL]"))
     avoid = frozenset({"Search.vector", "Search.lexical", "Search.trace", "Search.traceId", *BY_ENTITY, *AROUND})
     return f"{{ search({given}) {selection(api()._schema, 'Search', 2, avoid=avoid)} }}"
+
+
+def numbered(view: View, chance: random.Random) -> str:
+    """Searches for numbers that stand in texts which the caller sees, with masks in their place or without."""
+    masked = [one for one in view.fragments(view.spaces) if not view.shows(one.entity.space)]
+    shown = [one for one in view.fragments(view.spaces) if view.shows(one.entity.space)]
+    some = [view.world.numbers_in([one.title, one.heading, one.text]) for one in (*masked, *shown)]
+    asked = [number.told(chance.choice(number.ways)) for held in some for number in held]
+    fields = "{ hits { score highlights { field start end } fragment { id text } } lexical { score fragment { id } } }"
+    parts = [
+        f"n{n}: search(question: {text(one)}, k: 3) {fields}" for n, one in enumerate(chance.sample(asked, min(6, len(asked))))
+    ]
+    return "{ " + " ".join(parts or ["viewer { principal }"]) + " }"
 
 
 BY_ENTITY = ("Search.entities", "Search.graph", "Search.sql")
