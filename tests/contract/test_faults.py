@@ -23,6 +23,7 @@ import pytest
 from retrieval import sql
 from tests.contract.asking import documents
 from tests.contract.checking import Checks
+from tests.contract.number_faults import ALWAYS, NUMBER_FAULTS
 from tests.contract.oracle import View
 from tests.contract.pack_asking import pack_arguments, wide_arguments
 from tests.contract.pack_checking import Seen, ask_packs, read_traces
@@ -82,6 +83,11 @@ FAULTS = {
     ),
     "groups are followed one step": ("caller", "from stands s cross join", "from (select principal_id from who) s cross join"),
     "everyone is nobody": ("caller", "p.name = 'everyone'", "false"),
+    "the right to personal data by a group is nobody's": (
+        "caller", "array_agg(distinct r.role)", "array_agg(distinct case when r.role = 'PERSONAL_DATA' and r.principal_id <> "
+        "(select principal_id from who) then 'READER' else r.role end)",
+    ),
+    "an order of titles tells their numbers": ("entities", "e.ns = any($25::int[])", "true"),
     "roles of strangers count": ("caller", f"r.principal_id = {STANDS}", "true"),
     "a token is good at the moment when it ends": ("caller", "t.expires_at > now()", "t.expires_at >= now()"),
     "a revoked token is good": ("caller", "t.revoked_at is null and ", ""),
@@ -412,6 +418,20 @@ def test_a_fault_planted_in_the_code_is_caught(copy: Path, fault: str) -> None:
     try:
         change(copy / path, old, new)
         assert outcome(copy, tests) == 1, "nobody noticed"
+    finally:
+        shutil.copy(ROOT / path, copy / path)
+        forget_bytecode(copy / path)
+
+
+NUMBERS = (*WORLD, f"{WORLDS}::test_every_field_holds_exactly_what_the_caller_may_see[2]")
+
+
+@pytest.mark.parametrize("fault", [one if one in ALWAYS else pytest.param(one, marks=pytest.mark.long) for one in NUMBER_FAULTS])
+def test_a_fault_that_shows_personal_data_is_caught(copy: Path, fault: str) -> None:
+    path, old, new = NUMBER_FAULTS[fault]
+    try:
+        change(copy / path, old, new)
+        assert outcome(copy, NUMBERS) == 1, "nobody noticed"
     finally:
         shutil.copy(ROOT / path, copy / path)
         forget_bytecode(copy / path)
