@@ -19,6 +19,8 @@ NOISY = ("uvicorn.access", "strawberry.execution", "strawberry.ws.task")
 # A client that leaves cancels fields of its operation that were named and not begun. Nothing of them runs; Python tells of each.
 DROPPED = r"coroutine '(GraphQLCoreConverter|Executor|PlainFieldsFirst)\.[\w.<>]+' was never awaited"
 OURS = ("contextql", "app", "schema", "resolvers", "retrieval")
+TOLD = ("reason", "namespace", "table", "seconds")
+"""What our own lines of the standard library say beside their event; nothing that is stored is among it."""
 
 
 def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> None:
@@ -32,7 +34,7 @@ def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> No
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=SHARED,
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(TOLD), *SHARED],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(log_format)],
         )
     )

@@ -82,7 +82,7 @@ async def upsert_entity(database: Database, caller: Caller, namespace: str, enti
     except ContextQLError as error:
         return ItemResult.failed(entity.key, error)
     except Exception:
-        log.exception("entity_failed", extra={"namespace": namespace, "key": entity.key})
+        log.exception("entity_failed", extra={"namespace": namespace})
         return ItemResult(entity.key, Outcome.FAILED, "INTERNAL", "The entity could not be stored; the log says why.")
 
 

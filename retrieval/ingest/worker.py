@@ -78,8 +78,10 @@ class Worker:
                 pause, failing = await step(), False
             except Exception as error:
                 pause = 5 * self.poll_seconds
-                if not failing:
-                    log.warning("worker_waits", extra={"reason": str(error)}, exc_info=not isinstance(error, ContextQLError))
+                if not failing and isinstance(error, ContextQLError):
+                    log.warning("worker_waits", extra={"reason": str(error)})
+                elif not failing:
+                    log.exception("worker_waits")
                 failing = True
             if pause:
                 await self.wait(pause)

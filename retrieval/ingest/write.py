@@ -59,7 +59,7 @@ async def ingest_source(database: Database, base: Base, caller: Caller, namespac
     except ContextQLError as error:
         return ItemResult.failed(source.key, error)
     except Exception:
-        log.exception("source_failed", extra={"namespace": namespace, "key": source.key})
+        log.exception("source_failed", extra={"namespace": namespace})
         return ItemResult(source.key, Outcome.FAILED, "INTERNAL", "The source could not be stored; the log says why.")
 
 

@@ -14,6 +14,7 @@ structlog.contextvars.bind_contextvars(request_id="r1")
 structlog.stdlib.get_logger("contextql.access").info("operation", ms=1.5, name="Поиск")
 logging.getLogger("uvicorn.error").warning("from %s", "a library")
 logging.getLogger("x").debug("hidden")
+logging.getLogger("retrieval.ingest.worker").warning("worker_waits", extra={"reason": "no model", "key": "hidden"})
 try:
     1 / 0
 except ZeroDivisionError:
@@ -28,16 +29,17 @@ def lines(log_format: str, program: str = PROGRAM) -> list[str]:
 
 
 def test_json_lines_hold_fields_and_the_id_of_the_request() -> None:
-    access, library, failure = map(json.loads, lines("json"))
+    access, library, waiting, failure = map(json.loads, lines("json"))
     assert {"event": "operation", "ms": 1.5, "name": "Поиск", "request_id": "r1", "level": "info"}.items() <= access.items()
     assert access["logger"] == "contextql.access"
     assert library["event"] == "from a library"
+    assert waiting["reason"] == "no model", "what it waits for is for whoever runs it"
     assert "ZeroDivisionError" in failure["exception"]
 
 
 def test_a_failure_that_holds_half_a_character_is_still_a_line() -> None:
     program = PROGRAM.replace("1 / 0", "raise ZeroDivisionError(chr(0xDC80))").replace("ms=1.5", "ms=2**70")
-    access, _, failure = map(json.loads, lines("json", program))
+    access, _, _, failure = map(json.loads, lines("json", program))
     assert access["ms"] == 2**70
     assert "ZeroDivisionError" in failure["exception"]
 
@@ -49,8 +51,9 @@ def test_no_line_repeats_the_message_of_an_exception_or_what_libraries_write_to_
         "logging.getLogger('retrieval.x').debug('ours')\nlogging.getLogger('y').error('told', exc_info=ValueError('4012 8888'))\n"
     )
     said = lines("json", program)
-    assert [json.loads(line)["event"] for line in said] == ["operation", "from a library", "failed", "ours", "told"]
-    failure = json.loads(said[2])["exception"]
+    events = [json.loads(line)["event"] for line in said]
+    assert events == ["operation", "from a library", "worker_waits", "failed", "ours", "told"]
+    failure = json.loads(said[3])["exception"]
     assert failure.endswith("builtins.ZeroDivisionError < builtins.ValueError")
     assert "<module>" in failure
     for secret in ("ann@", "7707", "4012", "hidden"):
