@@ -99,7 +99,15 @@ class IdentitySettings(BaseSettings):
 def is_safe_address(text: str) -> bool:
     """Whether a text is an address by https, or one by http of this machine."""
     match = ADDRESS.fullmatch(text)
-    return match is not None and (match[1] == "https" or is_loopback(urlsplit(text).hostname or ""))
+    return match is not None and (match[1] == "https" or is_on_this_machine(text))
+
+
+def is_on_this_machine(address: str) -> bool:
+    """Whether an address leads to this machine; one that cannot be read leads nowhere."""
+    try:
+        return is_loopback((urlsplit(address).hostname or "").rstrip("."))
+    except ValueError:
+        return False
 
 
 def separated_by_commas(value: object) -> object:

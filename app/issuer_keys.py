@@ -14,7 +14,7 @@ import structlog
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
-from app.identity_settings import is_safe_address
+from app.identity_settings import is_on_this_machine, is_safe_address
 from retrieval.errors import ProviderUnavailable, Unauthenticated
 
 SECONDS = 5.0  # for one fetch, however slowly it drips
@@ -137,6 +137,8 @@ def address_in(body: bytes, issuer: str) -> str:
         raise ValueError("its discovery document is none, or that of another issuer")
     if not is_safe_address(address) or (issuer.startswith("https:") and not address.startswith("https:")):
         raise ValueError("its discovery document names an address that does not begin with https://")
+    if is_on_this_machine(address) and not is_on_this_machine(issuer):
+        raise ValueError("its discovery document names an address of this machine, though the issuer is not on it")
     return address
 
 
@@ -150,7 +152,9 @@ def keys_in(body: bytes) -> Keys:
         raise ValueError(f"it holds more than {MOST_KEYS} keys")
     found: dict[str | None, list[Key]] = {}
     for one in listed:
-        if isinstance(one, dict) and one.get("kty") in PUBLIC_KINDS and one.get("use", "sig") == "sig":
+        if not isinstance(one, dict) or not isinstance(one.get("kty"), str):
+            continue
+        if one["kty"] in PUBLIC_KINDS and one.get("use", "sig") == "sig":
             found.setdefault(one["kid"] if isinstance(one.get("kid"), str) else None, []).append(one)
     return found
 

@@ -73,7 +73,7 @@ class SignedTokens:
             subject=self._subject(claims),
             issuer=rules.issuer,
             claimed=self._groups(claims),
-            ends_at=float(int(claims["exp"])) + rules.leeway,
+            ends_at=self._end(claims),
         )
 
     async def close(self) -> None:
@@ -106,6 +106,12 @@ class SignedTokens:
         except (ValueError, RecursionError, OverflowError):
             raise Unauthenticated(MALFORMED) from None
         return claims
+
+    def _end(self, claims: Mapping[str, Any]) -> float:
+        try:
+            return float(int(claims["exp"])) + self._rules.leeway
+        except OverflowError:
+            raise Unauthenticated(MALFORMED) from None
 
     def _subject(self, claims: Mapping[str, Any]) -> str:
         given = claims.get(self._rules.principal_claim)

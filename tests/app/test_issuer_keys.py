@@ -68,6 +68,11 @@ def test_only_an_issuer_on_this_machine_leads_to_this_machine() -> None:
     for address in ("http://127.0.0.1:9/keys", "http://localhost/", "//127.0.0.1/keys", "https://a@127.0.0.1/"):
         with pytest.raises(ValueError, match="https"):
             address_in(said(ISSUER, address), ISSUER)
+    for address in ("https://127.0.0.1:9/keys", "https://localhost./keys", "https://[::1]/keys"):
+        with pytest.raises(ValueError, match="this machine"):
+            address_in(said(ISSUER, address), ISSUER)
+    near = "https://localhost:8443"
+    assert address_in(said(near, "https://127.0.0.1:8443/keys"), near) == "https://127.0.0.1:8443/keys"
 
 
 async def test_keys_of_one_id_are_told_apart_by_what_they_sign(issuer: Issuer) -> None:
@@ -119,6 +124,12 @@ async def test_a_broken_key_and_one_for_another_algorithm_are_no_keys(issuer: Is
     with pytest.raises(Unauthenticated, match="does not fit"):
         await tokens.identity(issuer.token("ann"))
     assert (await tokens.identity(issuer.token("ann", "second"))).subject == "ann"
+
+
+@pytest.mark.parametrize("odd", [{"kty": ["RSA"]}, {"kty": {}}, {"kty": "RSA", "use": ["sig"]}, [], None])
+async def test_an_odd_key_hides_no_other(issuer: Issuer, odd: Any) -> None:
+    issuer.body = json.dumps({"keys": [odd, public(rsa_key("first"), "first")]}).encode()
+    assert (await checking(issuer, url=issuer.url).identity(issuer.token("ann"))).subject == "ann"
 
 
 async def test_keys_that_come_drop_by_drop_are_not_waited_for(issuer: Issuer) -> None:
