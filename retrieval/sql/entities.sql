@@ -3,14 +3,16 @@
 -- $20 text ('' in an order by date, null for the first page), $21 date (null where it has none), $22 namespace, $23 id;
 -- $24 how many, $25 namespaces whose personal data the caller may read
 -- In the others a title that may hold a number is ordered without digits and addresses: the order of the stored ones would tell
--- them to whoever writes titles beside it. What is asked of a title is as wide as what the product looks for in a text at all.
+-- them to whoever writes titles beside it. What is asked of a title is as wide as what the product looks for in a text at all, but for
+-- dates, by which titles are meant to be ordered.
 select e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.source_path, e.meta, e.relevance_scopes,
        e.created_at, e.updated_at, e.occurred_at
   from visible_entities($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) e
  cross join lateral (
      select case when $19::text = 'KEY' then e.key
                  when $19::text <> 'TITLE' then ''
-                 when e.ns = any($25::int[]) or e.title !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}' then e.title
+                 when e.ns = any($25::int[]) or e.title !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}'
+                      or regexp_replace(e.title, '\m(19|20)\d\d[-./](0[1-9]|1[0-2])[-./][0-3]\d\M', '', 'g') !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}' then e.title
                  else translate(regexp_replace(e.title, '\S*[@＠﹫]\S*', '@', 'g'), '0123456789０１２３４５６７８９', '00000000000000000000')
             end collate "C" as text,
             coalesce(case $19::text when 'CREATED' then e.created_at when 'UPDATED' then e.updated_at
@@ -18,7 +20,8 @@ select e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.
  cross join (
      select coalesce($21::timestamptz, '-infinity') as date,
             case when $19::text <> 'TITLE' or $22::int = any($25::int[])
-                      or $20::text !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}' then $20::text
+                      or $20::text !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}'
+                      or regexp_replace($20::text, '\m(19|20)\d\d[-./](0[1-9]|1[0-2])[-./][0-3]\d\M', '', 'g') !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}' then $20::text
                  else translate(regexp_replace($20::text, '\S*[@＠﹫]\S*', '@', 'g'), '0123456789０１２３４５６７８９', '00000000000000000000')
             end collate "C" as text) a
  where a.text is null or o.text > a.text

@@ -133,6 +133,13 @@ async def test_no_order_of_titles_tells_a_number_to_who_writes_titles_beside_it(
     assert keys == {"ann": ["other", "916", "client-1", "999"], "bob": ["other", "client-1", "916", "999"]}
 
 
+async def test_titles_with_dates_are_ordered_by_them(filled: Desk) -> None:
+    for day in ("2026-02-01", "2025-12-31", "2026-01-15"):
+        await filled.write({"key": day, "content": "Встреча.", "title": f"Встреча {day} 10:30"})
+    page = await filled.ask(TITLES, await filled.token("bob"))
+    assert [node["key"] for node in page["entities"]["nodes"]][1:4] == ["2025-12-31", "2026-01-15", "2026-02-01"]
+
+
 async def test_highlights_stand_where_the_masked_text_has_the_words(filled: Desk) -> None:
     data = await filled.ask(READ, await filled.token("bob"), question="карта")
     (hit,) = [one for one in data["search"]["hits"] if "[CARD]" in one["fragment"]["text"]]
