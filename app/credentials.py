@@ -72,9 +72,14 @@ def host_name(host: str) -> str:
 
 
 def _acts_for(connection: HTTPConnection, payload: Mapping[str, Any]) -> str | None:
-    """What is given twice, or is no name, must not fall back to the rights of the service: it is nobody's name."""
-    given = [value for name, value in payload.items() if name.lower() == ON_BEHALF_OF]
-    given = given or [_as_utf8(value) for value in connection.headers.getlist(ON_BEHALF_OF)]
+    """What is given twice, or is no name, must not fall back to the rights of the service: it is nobody's name.
+
+    So is a name in the payload of a socket beside another in its header, which a proxy may have set.
+    """
+    given: list[object] = [value for name, value in payload.items() if name.lower() == ON_BEHALF_OF]
+    headers = [_as_utf8(value) for value in connection.headers.getlist(ON_BEHALF_OF)]
+    if given != headers:
+        given += headers
     if not given:
         return None
     try:

@@ -52,5 +52,15 @@ def test_the_payload_of_a_socket_goes_before_its_header() -> None:
     assert credentials_of(connection(), "1").authorization is None
 
 
+def test_a_user_is_named_once_by_the_header_or_by_the_payload_of_a_socket() -> None:
+    plain, named, twice = connection(), connection(x_on_behalf_of="ann"), {"X-On-Behalf-Of": "ann", "x-on-behalf-of": "ann"}
+    assert [credentials_of(one, "1").acts_for for one in (plain, named)] == [None, "ann"]
+    for one in (plain, named):
+        assert credentials_of(one, "1", {"X-On-Behalf-Of": "ann"}).acts_for == "ann"
+        assert credentials_of(one, "1", twice).acts_for == ""
+    for other in ("bob", "", None, 7):
+        assert credentials_of(named, "1", {"X-On-Behalf-Of": other}).acts_for == "", "a proxy said ann"
+
+
 def test_a_malformed_origin_is_not_local() -> None:
     assert not is_local(connection(origin="http://[::1"))
