@@ -54,6 +54,8 @@ class Share:
         self.most_streams = limits.streams * times
         self.level = self.capacity
         self.requests = self.streams = 0
+        self.last = 0
+        """The points of the operation before; the next is taken to be like it as long as it is not known."""
         self.closed_until = 0.0
         self.queue = Queue()
         self._at = now
@@ -128,6 +130,7 @@ class FairUse:
         """Have an operation use points of a share."""
         if share.capacity:
             share.level -= points
+            share.last = points
             if self.used is not None:
                 self.used[share.name] = self.used.get(share.name, 0) + points
 
@@ -182,6 +185,11 @@ class Place:
                 raise self._too_many(share, "requests", share.most_requests)
             if now < share.closed_until:
                 raise self._too_costly(share, "", share.closed_until - now)
+        if ahead := len(shares[0].queue.waiting):
+            # Those who wait will use up the points: better to hear it now than when it is its turn.
+            wait = shares[0].seconds_until(shares[0].last * (ahead + 1))
+            if wait > 0:
+                raise self._too_costly(shares[0], "", wait)
         for share in shares:
             share.requests += 1
         self._who, self._shares = who, shares

@@ -9,7 +9,7 @@ from time import monotonic
 
 OTHERS_SECONDS = 1.0
 """Others ask when one of them has begun so short a time ago."""
-YIELD_SECONDS = 0.02
+YIELD_SECONDS = 0.1
 """So long the next request of one principal waits for nobody else to run; then it runs beside them."""
 LONGEST_SECONDS = 0.5
 """A turn ends by itself: what takes longer waits for the database or a provider, and holds its next ones up no longer."""

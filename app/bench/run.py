@@ -10,6 +10,7 @@ from app.bench.at_size.run import at_size
 from app.bench.at_size.world import Sizes
 from app.bench.bare_route import hits_against_a_bare_route
 from app.bench.facts import facts_against_bare_sql
+from app.bench.flood import others_beside_a_flood
 from app.bench.graph import graph_from_a_hub_against_an_ordinary_start
 from app.bench.hanging import hits_beside_a_hanging_chat, lexical_beside_hanging_embeddings
 from app.bench.lexical_only import lexical_alone_against_everything
@@ -35,6 +36,7 @@ MEASUREMENTS: tuple[Callable[[World], Awaitable[list[Line]]], ...] = (
     many_streams_at_once,
     hits_beside_a_hanging_chat,
     lexical_beside_hanging_embeddings,
+    others_beside_a_flood,
 )
 """Each gives one line or several; another promise is another file and a line here."""
 

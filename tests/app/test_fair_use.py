@@ -118,19 +118,34 @@ async def test_after_a_refusal_the_next_ones_are_refused_before_anything_is_look
 
 
 async def test_whoever_waits_for_a_turn_is_refused_with_the_one_before_it_when_there_are_no_points(server: Server) -> None:
-    assert await server.refusal(600) is None
+    assert await server.refusal(300) is None
     other, first = await server.enter("bob"), await server.enter()
-    waiting = [asyncio.create_task(server.enter()) for _ in range(2)]
+    waiting = asyncio.create_task(server.enter())
     await asyncio.sleep(0)
-    assert not any(one.done() for one in waiting)
-    assert first.charge(100) is not None
-    for one in waiting:
-        with pytest.raises(GraphQLError) as refused:
-            await one
-        assert seconds_of(refused.value) == 1
+    assert not waiting.done()
+    assert first.charge(400) is not None
+    with pytest.raises(GraphQLError) as refused:
+        await waiting
+    assert seconds_of(refused.value) == 1
     for place in (first, other):
         place.leave()
     assert (server.fair.share("7:ann").requests, server.fair.share("7:ann").queue.turns) == (0, {})
+
+
+async def test_whoever_would_wait_behind_requests_that_use_up_the_points_is_refused_at_once(server: Server) -> None:
+    assert await server.refusal(200) is None
+    other, first = await server.enter("bob"), await server.enter()
+    waiting = asyncio.create_task(server.enter())
+    await asyncio.sleep(0)
+    assert first.charge(150) is None  # 250 are left, and one waits that may take as many as this one
+    with pytest.raises(GraphQLError) as refused:
+        await server.enter()
+    assert seconds_of(refused.value) == 5
+    first.leave()
+    other.leave()
+    second = await waiting
+    assert second.charge(250) is None
+    second.leave()
 
 
 async def test_so_many_requests_at_once_and_the_next_when_one_has_ended(server: Server) -> None:
