@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -107,3 +109,13 @@ def test_digits_take_time_in_step_with_their_number(unit: str) -> None:
 def test_values_of_json_are_masked_with_their_names_and_numbers() -> None:
     value = {"inn": 7707083893, "passport": "4505 678901", "ann@example.com": [True, None, 3.5, {"note": "ИНН 7707083893"}]}
     assert masked_value(value) == {"inn": "[INN]", "passport": "[PASSPORT]", "[EMAIL]": [True, None, 3.5, {"note": "ИНН [INN]"}]}
+
+
+def test_digits_and_at_signs_of_every_script_are_read() -> None:
+    zeros = [chr(code) for code in range(sys.maxunicode) if unicodedata.decimal(chr(code), None) == 0]
+    assert len(zeros) > 60
+    for zero in zeros:
+        number = "".join(chr(ord(zero) + int(digit)) for digit in "7707083893")
+        assert masked(f"{number} платит") == "[INN] платит"
+    for sign in "@＠﹫":
+        assert masked(f"ann{sign}example.com") == "[EMAIL]"
