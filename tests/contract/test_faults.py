@@ -124,7 +124,7 @@ PACK_FAULTS = {
     ),
     "recent notes ignore restrictions": ("recent", "visible(s.ns, e.acl_id, $1, $2, $3)", "true"),
     "what contradicts a fact of a pack was stated in hidden places": (
-        "facts_beside", "and s.place_acl = any($2)", "",
+        "facts_beside", "where v.is_whole and f.ns", "where f.ns",
     ),
     "what contradicts a fact of a pack is about something else": (
         "facts_beside", "in_scope(f.relevance_scopes, $9, $10)", "true",
