@@ -75,7 +75,10 @@ def list_(as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def delete(name: str, as_json: bool) -> None:
-    """Delete the principal NAME with its tokens, memberships and grants."""
+    """Delete the principal NAME with its tokens, memberships, grants and traces.
+
+    Of a name that only signed tokens have had, it takes the traces.
+    """
     deletion = administer(lambda database, caller: delete_principal(database, caller, name))
     print_deletion(as_json, deletion, f"principal {name}")
 

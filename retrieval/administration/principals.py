@@ -120,7 +120,10 @@ async def list_principals(database: Database, caller: Caller) -> tuple[Principal
 
 
 async def delete_principal(database: Database, caller: Caller, name: str) -> Deletion:
-    """Delete a principal with its tokens, memberships, grants and traces: one of the same name made later inherits nothing."""
+    """Delete a principal with its tokens, memberships, grants and traces: one of the same name made later inherits nothing.
+
+    Of a name that only signed tokens have had, the traces.
+    """
     if name == EVERYONE:
         raise BadInput("The group 'everyone' cannot be deleted; revoke its grants instead.")
 
@@ -128,12 +131,14 @@ async def delete_principal(database: Database, caller: Caller, name: str) -> Del
         async with database.writing() as connection:
             await require_administrator(connection, caller)
             row = await connection.fetchrow(statement("delete_principal"), check_principal(name))
-            if row is None:
-                return NOTHING_DELETED
-            if row["principal_id"] == caller.principal_id and not is_local(caller):
+            if row is not None and row["principal_id"] == caller.principal_id and not is_local(caller):
                 raise BadInput("You cannot delete yourself.")
-            await drop_traces_of_subject(connection, check_principal(name))
-            counts = {kind: row[kind] for kind in ("tokens", "memberships", "grants")} | {"principals": 1}
+            traces = await drop_traces_of_subject(connection, check_principal(name))
+            if row is None and not traces:
+                return NOTHING_DELETED
+            counts = {"traces": traces} if traces else {}
+            if row is not None:
+                counts |= {kind: row[kind] for kind in ("tokens", "memberships", "grants")} | {"principals": 1}
             await note_write(
                 connection, caller, Action.DELETE_PRINCIPAL, what={"principal": check_principal(name)}, outcome=counts
             )

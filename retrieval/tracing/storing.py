@@ -70,9 +70,9 @@ async def drop_traces(connection: Connection, ns: int) -> None:
     await connection.execute(statement("drop_traces_of_namespace"), ns)
 
 
-async def drop_traces_of_subject(connection: Connection, name: str) -> None:
-    """Take away every trace that a subject of this name made while no principal stood for it."""
-    await connection.execute(statement("drop_traces_of_subject"), name)
+async def drop_traces_of_subject(connection: Connection, name: str) -> int:
+    """Take away every trace that a subject of this name made while no principal stood for it; gives how many."""
+    return taken(await connection.execute(statement("drop_traces_of_subject"), name))
 
 
 async def erase_from_traces(

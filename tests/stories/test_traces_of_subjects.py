@@ -12,6 +12,8 @@ from retrieval.administration.grants import grant, revoke
 from retrieval.administration.members import set_members
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, delete_principal, let_act, upsert_principal
+from retrieval.auditing.actions import Action
+from retrieval.auditing.listing import Wanted, list_audit
 from retrieval.tracing.storing import prune_traces
 from tests.fixtures.desk import Desk
 from tests.fixtures.issuer import ISSUER, Issuer
@@ -88,6 +90,17 @@ async def test_a_principal_of_the_name_inherits_nothing_but_the_subject_goes_on_
     assert not await place.reads(signed, before), "who is taken out takes what was made before along"
     assert not await place.reads(signed, after)
     assert await values(place.desk.store, "select count(*) from trace") == [0]
+
+
+async def test_what_a_subject_left_that_never_was_a_principal_is_taken_out_by_its_name(place: Place) -> None:
+    database, id, other = place.desk.store.database, *[await place.made(place.issuer.token(name)) for name in ("бруно", "cleo")]
+    gone = await delete_principal(database, ADMIN, "бруно")
+    assert (gone.deleted, gone.counts) == (True, {"traces": 1})
+    assert not (await delete_principal(database, ADMIN, "бруно")).deleted
+    assert await place.reads(place.issuer.token("cleo"), other)
+    assert not await place.reads(place.issuer.token("бруно"), id)
+    noted = await list_audit(database, ADMIN, Wanted(action=Action.DELETE_PRINCIPAL))
+    assert [(one.what, one.outcome) for one in noted] == [({"principal": "бруно"}, {"traces": 1})]
 
 
 async def test_a_service_reads_for_a_user_neither_its_own_nor_those_from_before_the_user_was_one(place: Place) -> None:
