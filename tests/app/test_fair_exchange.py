@@ -91,6 +91,8 @@ async def test_a_process_without_requests_asks_nothing_of_the_database(two: list
     one, other = two
     assert await one.use(10)
     await one.exchange.once()
+    other.exchange._database = await Database.open(store.database.url, size=1)
+    await other.exchange._database.close()
     await other.exchange.once()
     assert await rows(store, "select points from points_used") == [(10,)]
     assert other.left == 6_000

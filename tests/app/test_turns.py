@@ -77,11 +77,12 @@ async def test_beside_another_the_next_waits_until_nobody_runs_and_the_other_wai
 
 
 async def test_others_that_never_stop_do_not_stop_the_next_one() -> None:
-    room = Room(clock=asyncio.get_running_loop().time)  # type: ignore[arg-type]
+    room = Room()
     await room.ask(room.other, "other")
     await room.ask(room.crowd, *"abc")
     for name in "ab":
         await room.leave(room.crowd, name)
+        room.clock.now += turns.YIELD_SECONDS
         async with asyncio.timeout(20):
             await room.tasks[chr(ord(name) + 1)]
     assert list(room.other.turns) == ["other"]
@@ -111,10 +112,11 @@ async def test_once_the_others_have_gone_all_that_wait_are_let_in() -> None:
 
 
 async def test_a_turn_that_takes_long_holds_nobody_up_for_good() -> None:
-    room = Room(clock=asyncio.get_running_loop().time)  # type: ignore[arg-type]
+    room = Room()
     await room.ask(room.other, "other")
     await room.ask(room.crowd, "long", "next")
     assert room.began == ["other", "long"]
+    room.clock.now += turns.LONGEST_SECONDS
     async with asyncio.timeout(20):
         await room.tasks["next"]
     await room.leave(room.crowd, "long")
