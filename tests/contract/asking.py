@@ -55,7 +55,7 @@ def reranked(view: View, chance: random.Random) -> str:
 
 
 def numbered(view: View, chance: random.Random) -> str:
-    """Searches for numbers that stand in texts which the caller sees, with masks in their place or without."""
+    """Searches for numbers in texts that the caller sees, with masks in their place or without, and all titles in order."""
     masked = [one for one in view.fragments(view.spaces) if not view.shows(one.entity.space)]
     shown = [one for one in view.fragments(view.spaces) if view.shows(one.entity.space)]
     some = [view.world.numbers_in([one.title, one.heading, one.text]) for one in (*masked, *shown)]
@@ -64,7 +64,7 @@ def numbered(view: View, chance: random.Random) -> str:
     parts = [
         f"n{n}: search(question: {text(one)}, k: 3) {fields}" for n, one in enumerate(chance.sample(asked, min(6, len(asked))))
     ]
-    return "{ " + " ".join(parts or ["viewer { principal }"]) + " }"
+    return "{ " + " ".join([*parts, "titles: entities(orderBy: TITLE, first: 100) { nodes { key title } }"]) + " }"
 
 
 BY_ENTITY = ("Search.entities", "Search.graph", "Search.sql")
