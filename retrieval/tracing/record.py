@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,6 +14,9 @@ from retrieval.compilation.item import Item, ItemKind
 from retrieval.keys import key_digest
 from retrieval.prompt import Language
 from retrieval.ranking import Channel, Signal
+
+LONG_KEY = 4
+"""A key of so many letters is looked for within words too."""
 
 
 class Outcome(StrEnum):
@@ -143,18 +148,21 @@ class TraceRecord:
     def without_keys(self, namespace: str, keys: Sequence[str]) -> TraceRecord:
         """The same without keys of a namespace in what was asked, which says then that something was taken out of it."""
         digests, request = {key_digest(key) for key in keys}, dict(self.request)
-        is_named = any(key in request.get("question", "") for key in keys)
-        if not is_named and all(key_digest(key) not in digests for key in given_keys(request)):
-            return self
+        is_named = any(holds_key(request.get("question", ""), key) for key in keys)
 
         def kept(keys: Iterable[str]) -> list[str]:
             return [key for key in keys if key_digest(key) not in digests]
 
-        request["anchors"] = [
-            one
-            for one in request.get("anchors", ())
-            if one["namespace"] not in (None, namespace) or key_digest(one["key"]) not in digests
-        ]
+        def stays(anchor: Mapping[str, Any]) -> bool:
+            """An anchor of a walk may be a text that holds the key, that of a pack is the key of another entity then."""
+            is_text = "kind" in anchor and any(holds_key(anchor["key"], key) for key in keys)
+            return anchor["namespace"] not in (None, namespace) or bool(kept([anchor["key"]]) and not is_text)
+
+        anchors = [one for one in request.get("anchors", ()) if stays(one)]
+        is_given = any(key_digest(key) in digests for key in given_keys(request))
+        if not (is_named or is_given or len(anchors) < len(request.get("anchors", ()))):
+            return self
+        request["anchors"] = anchors
         for name in ("relevanceScopes", "allowedScopes"):
             if request.get(name) is not None:
                 request[name] = kept(request[name])
@@ -163,6 +171,18 @@ class TraceRecord:
         if is_named:
             request["question"] = ""
         return replace(self, request=request | {"erased": True})
+
+
+def holds_key(text: str, key: str) -> bool:
+    """Whether a text names a key; a short one as a word of its own, since its letters are in every text.
+
+    >>> holds_key("What of people/anna?", "people/ann"), holds_key("What of Anna?", "ann"), holds_key("and of ann?", "ann")
+    (True, False, True)
+    """
+    text, key = unicodedata.normalize("NFC", text), unicodedata.normalize("NFC", key)
+    if len(key) >= LONG_KEY:
+        return key in text
+    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", text) is not None
 
 
 def mark_of_key(key: str) -> str:

@@ -402,6 +402,25 @@ async def test_why_of_a_search(desk: Desk, ann: str) -> None:
 # ------------------------------------------------------------------------------------------------ erasing
 
 
+async def test_an_erased_key_leaves_questions_that_found_nothing_of_it(desk: Desk, ann: str) -> None:
+    await desk.fill({'people/"анна"': "зебра, которую забудут"})
+    query = 'query($question: String!) { search(question: $question, filter: {keys: ["none"]}) { traceId hits { score } } }'
+    ids = [
+        (await desk.ask(query, ann, question=question))["search"]["traceId"]
+        for question in ('кто такая people/"анна"?', "кто такая Анна?")
+    ]
+    for erase, counted in (("false", None), ("true", 1)):  # also of one that was deleted before
+        key = {"key": 'people/"анна"'}
+        mutation = (
+            f'mutation($key: String!) {{ deleteEntity(input: {{namespace: "docs", key: $key, erase: {erase}}}) {{ counts }} }}'
+        )
+        assert (await desk.ask(mutation, **key))["deleteEntity"]["counts"].get("traces") == counted
+    questions = await values(
+        desk.store, "select body #>> '{request,question}' from trace where trace_id = any($1) order by 1", ids
+    )
+    assert questions == ["", "кто такая Анна?"]
+
+
 async def test_an_erased_entity_leaves_every_trace(desk: Desk, ann: str) -> None:
     await desk.fill({"gone": "зебра, которую забудут"})
     await desk.settle()

@@ -106,3 +106,11 @@ def test_a_key_is_the_same_in_any_form_of_its_letters() -> None:
 def test_a_question_that_holds_an_erased_key_goes() -> None:
     asked = replace(RECORD, request={"question": "what of PAY-101?"})
     assert asked.without_keys("docs", ["PAY-101"]).request == {"question": "", "anchors": [], "erased": True}
+
+
+def test_a_text_that_a_walk_began_with_goes_when_it_holds_an_erased_key() -> None:
+    text = {"namespace": None, "key": "PAY-101 is late", "kind": "ticket"}
+    key = {"namespace": None, "key": "PAY-101/notes"}
+    asked = replace(RECORD, request={"anchors": [text, key]})
+    assert asked.without_keys("docs", ["PAY-101"]).request == {"anchors": [key], "erased": True}
+    assert asked.without_keys("docs", ["PA"]) is asked, "a short key is a word of its own"
