@@ -33,7 +33,7 @@ OTHER = "OTHER"
 """A number that says what it is, and that it is none of these."""
 
 _WORDS = {
-    "INN": r"инн|inn",
+    "INN": r"инн(?: ?/ ?кпп)?|inn(?: ?/ ?kpp)?",
     "OGRN": r"огрн(?:ип)?|ogrn(?:ip)?",
     "SNILS": r"снилс|snils|пенсионн\w{0,4}",
     "PASSPORT": r"паспорт\w{0,9}|passport\w{0,3}|сери[яюий]",
@@ -43,8 +43,11 @@ _WORDS = {
     OTHER: r"заказ\w{0,3}|договор\w{0,3}|заявк\w{0,2}|артикул\w{0,2}|инвентарн\w{0,3}|накладн\w{0,3}|полис\w{0,3}|омс"
     r"|сч[её]т\w{0,3}|р/с|account|order|invoice|sku|timestamp|бик|кпп|штрихкод|ean|isbn",
 }
+# Words are parted by capitals too, as in `clientPassportNumber`.
+_HUMP = r"(?-i:(?<=[a-zа-яё])(?=[A-ZА-ЯЁ]))"
 _ANNOUNCED = re.compile(
-    r"(?<![^\W_])(?:" + "|".join(f"(?P<{kind}>{words})" for kind, words in _WORDS.items()) + r")(?![^\W\d_])", re.IGNORECASE
+    rf"(?:(?<![^\W_])|{_HUMP})(?:{'|'.join(f'(?P<{kind}>{words})' for kind, words in _WORDS.items())})(?:(?![^\W\d_])|{_HUMP})",
+    re.IGNORECASE,
 )
 _REACH = 48
 """How far behind its word a number may stand, in characters."""

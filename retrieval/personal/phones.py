@@ -12,21 +12,29 @@ from retrieval.personal.kinds import OTHER, Announced, Kind
 
 _BETWEEN = r"[ \n().\-/]{0,3}"
 _INTERNATIONAL = re.compile(rf"(?<!\d)(?:\+|(?<!\w)(?<!\d\.)00)[ (]?\d(?:{_BETWEEN}\d){{6,14}}")
-_RUSSIAN = re.compile(rf"(?<![\w+])(?<!\d\.(?=\d{{11}}))[78](?:{_BETWEEN}\d){{10}}(?![^\W_])")
+_RUSSIAN = re.compile(rf"(?<![^\W_])(?<!\+)(?<!\d\.(?=\d{{11}}))[78](?:{_BETWEEN}\d){{10}}(?![^\W_])")
 _WITH_AREA = re.compile(r"(?<![^\W_])\(\d{3,5}\)[ \n\-]?\d{2,3}(?:[ \n\-]?\d{2}[ \n\-]?\d{2}|[ \n\-]?\d{4})(?![^\W_])")
 _DASHED = re.compile(r"(?<![\w\-])\d{3}[\-.]\d{3}[\-.]\d{4}(?![\w\-])")
-_LOCAL = re.compile(rf"(?<![\w+])\(?\d(?:{_BETWEEN}\d){{6,13}}(?![^\W_])")
+_LOCAL = re.compile(rf"(?<![^\W_])(?<!\+)\(?\d(?:{_BETWEEN}\d){{6,13}}(?![^\W_])")
 _USUAL = re.compile(
     r"[78][ \n\-]{0,3}(?:\(\d{3,5}\)|\d{3})[ \n\-]{0,3}"
     r"(?:\d{3}[ \n\-]?\d{2}[ \n\-]?\d{2}|\d{3}[ \n\-]?\d{4}|\d{2}[ \n\-]\d{2}[ \n\-]\d{3})"
 )
 _CLEAR = re.compile(
     r"[78][ \n\-]{0,3}\(\d{3,5}\)[ \n\-]{0,3}\d{2,3}[ \n\-]?\d{2}[ \n\-]?\d{2}|[78][ \-]\d{3}[ \-]\d{3}-\d{2}-\d{2}"
+    r"|[78]\.[3489]\d{2}\.\d{3}\.\d{2}\.\d{2}"
 )
 """Written as no other number is, so that a word such as *order* before it says nothing."""
 _SUM = re.compile(r"\+ \d+(?:\.\d+)?|\+\d+\.\d{1,9}")
 """A number that is added, or a fraction; `+7.9161234567` is how registries of domains write phones."""
 _FRACTION = re.compile(r"\d{1,3}\.\d{4,}")
+_THOUSANDS = re.compile(r"\d(?: \d{3}){2,3}")
+_BEGUN = re.compile(r"(?:\(?\d{3,5}\)?[ \n\-]?)?\d{3}(?:[ \n\-]\d\d[ \n\-]\d\d|-\d{4})(?!\d)")
+_DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
+_DATE = re.compile(
+    rf"(?<!\d)(?<!\d[ ().\-/])(?:{_YEAR}([.\-/]){_MONTH}\1{_DAY}|{_DAY}([.\-/]){_MONTH}\2{_YEAR}|{_YEAR}[\-/]{_YEAR})(?![.\-]?\d)"
+)
+"""A day, or years from and to, behind no other digits: a call has a date more often than a number of that form."""
 _REGIONS = ("RU", "US", "GB", "DE", "FR", "IL", "KZ", "UA", "BY")
 """Whose numbers are known without their country's code; the first is asked first."""
 
@@ -45,10 +53,20 @@ def phones(text: str, announced: Announced) -> Iterator[Candidate]:
     for found in _DASHED.finditer(text):
         if announced.kind(found.start()) in (None, Kind.PHONE) and _is_phone(found[0], ("US",)):
             yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
-    for found in _LOCAL.finditer(text):
-        if announced.kind(found.start()) == Kind.PHONE and _is_announced(found[0]):
-            announced.goes_on(*found.span())
-            yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
+    yield from _local(text, announced)
+
+
+def _local(text: str, announced: Announced) -> Iterator[Candidate]:
+    """Numbers that a word announces; what follows one, such as the number of a line, is none of it."""
+    text = _DATE.sub(lambda date: "x" * len(date[0]), text)
+    found = _LOCAL.search(text)
+    while found is not None:
+        end = found.end()
+        if announced.kind(found.start()) == Kind.PHONE and (length := _length_of_announced(found[0])):
+            end = found.start() + length
+            announced.goes_on(found.start(), end)
+            yield Candidate(Kind.PHONE, found.start(), end, Sure.LIKELY)
+        found = _LOCAL.search(text, end)
 
 
 def _russian(found: re.Match[str], kind: str | None) -> Iterator[Candidate]:
@@ -77,16 +95,21 @@ def _end_of_international(shown: str) -> int:
             continue
         if phonenumbers.is_valid_number(parsed):
             return end
-        if not possible and phonenumbers.is_possible_number(parsed) and not shown.startswith("00"):
+        reason = phonenumbers.is_possible_number_with_reason(parsed)  # a local one has no country's code
+        if not possible and reason == phonenumbers.ValidationResult.IS_POSSIBLE and not shown.startswith("00"):
             possible = end
     return possible
 
 
-def _is_announced(shown: str) -> bool:
-    if _FRACTION.fullmatch(shown) is not None:
-        return False
+def _length_of_announced(shown: str) -> int:
+    """How much of what a word announces is a number: all of it, else what is written as one; 0 for a fraction or a sum."""
+    if _FRACTION.fullmatch(shown) is not None or _THOUSANDS.fullmatch(shown) is not None:
+        return 0
     digits = sum(sign.isdigit() for sign in shown)
-    return (digits == 7 and not shown.isdigit()) or _is_phone(shown, _REGIONS)
+    if (digits == 7 and not shown.isdigit()) or _is_phone(shown, _REGIONS):
+        return len(shown)
+    begun = _BEGUN.match(shown)
+    return 0 if begun is None else begun.end()
 
 
 def _is_phone(shown: str, regions: tuple[str, ...]) -> bool:
