@@ -50,9 +50,10 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
             models = await models_held(connection)
             ns = await require(connection, caller, namespace, "ADMIN")
             entity_id = await connection.fetchval(statement("lock_entity_whole"), ns, digest)
-            erased = await erase(connection, models, ns, entity_id, namespace, key)
+            erased, keys = await erase(connection, models, ns, entity_id, namespace, key)
             if erased.deleted:
-                await note_write(connection, caller, Action.ERASE_ENTITY, ns, digests=[digest], outcome=erased.counts)
+                digests = [digest, *(key_digest(one) for one in keys)]
+                await note_write(connection, caller, Action.ERASE_ENTITY, ns, digests=digests, outcome=erased.counts)
             return ns, erased
 
     ns, deletion = await retried(write)
@@ -61,8 +62,10 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
     return deletion
 
 
-async def erase(connection: Connection, models: Models, ns: int, entity_id: int | None, namespace: str, key: str) -> Deletion:
-    """Erase a locked entity, or what a deletion has left of it (None), inside the caller's transaction."""
+async def erase(
+    connection: Connection, models: Models, ns: int, entity_id: int | None, namespace: str, key: str
+) -> tuple[Deletion, list[str]]:
+    """Erase a locked entity, or what a deletion has left of it (None), in the caller's transaction; gives the keys that went too."""
     found = await with_observations(connection, ns, NOBODY if entity_id is None else entity_id, key_digest(key))
     rows = await connection.fetch(statement("lock_entities_whole"), ns, found)
     ids = [row["entity_id"] for row in rows]
@@ -82,12 +85,12 @@ async def erase(connection: Connection, models: Models, ns: int, entity_id: int 
     await connection.execute(statement("erase_results"), ns, keys, [in_sentences(one) for one in keys])
     counts["traces"] = await erase_from_traces(connection, ns, namespace, ids, facts, keys)
     if not any(counts.values()):
-        return NOTHING_DELETED
+        return NOTHING_DELETED, keys
     await connection.execute(statement("mark_due"), ns)
     await refresh_edges(connection, ns, [*facts, *once, *stated])
     if acls:
         await bump_rights_epoch(connection)
-    return Deletion(True, counts)
+    return Deletion(True, counts), keys
 
 
 def in_sentences(key: str) -> str:

@@ -255,6 +255,16 @@ async def test_of_what_is_erased_nothing_is_left_but_what_its_key_still_finds(pl
     assert await values(store, "select 1 from audit a where a::text like '%' || left($1, 32) || '%'", digest) == []
 
 
+async def test_what_was_erased_along_is_found_by_its_own_key_too(place: Place) -> None:
+    store = place.store
+    await put(store, "ann", "# Ann")
+    await put(store, "seen-1", "Ann was here.", kind="OBSERVATION", about=["ann"])
+    await erase_entity(store.database, ADMIN, DOCS, "ann")
+    for key in ("ann", "seen-1"):
+        assert (await listed(store, key=key))[0].action == "ERASE_ENTITY", key
+    assert [one.outcome["observations"] for one in await listed(store, key="seen-1", action=Action.ERASE_ENTITY)] == [1]
+
+
 async def test_old_rows_are_pruned_and_none_is_when_they_are_kept_for_ever(place: Place) -> None:
     store = place.store
     all_of_them = len(await listed(store))
