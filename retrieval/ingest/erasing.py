@@ -65,7 +65,7 @@ async def erase_entity(database: Database, caller: Caller, namespace: str, key: 
 async def erase(
     connection: Connection, models: Models, ns: int, entity_id: int | None, namespace: str, key: str
 ) -> tuple[Deletion, list[str]]:
-    """Erase a locked entity, or what a deletion has left of it (None), in the caller's transaction; gives the keys that went too."""
+    """Erase a locked entity, or what a deletion has left of it (None), in the caller's transaction; with the keys that went."""
     found = await with_observations(connection, ns, NOBODY if entity_id is None else entity_id, key_digest(key))
     rows = await connection.fetch(statement("lock_entities_whole"), ns, found)
     ids = [row["entity_id"] for row in rows]
