@@ -16,6 +16,8 @@ Language = Literal["ru", "en"]
 
 _CYRILLIC = re.compile("[Ѐ-ӿ]")
 _LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]")
+_PAIRED = re.compile(r"[^\[\]]*+(?:\[[^\[\]]*+\][^\[\]]*+)*+")
+_WIDE = str.maketrans("[]", "［］")
 
 HEADINGS: dict[Language, tuple[str, str, str]] = {
     "ru": ("# Найденные фрагменты", "Источник: ", "# Связанные сущности (граф, соседи)"),
@@ -86,5 +88,9 @@ def mark_outside(text: str) -> str:
 
 
 def in_brackets(key: str) -> str:
-    """A key as it is cited: safe with its brackets too, since `/INST` is a key and in brackets a token of a chat."""
-    return neutralize_line(f"[{neutralize_line(key)}]")
+    """A key as it is cited: safe with its brackets too, since `/INST` is a key and in brackets a token of a chat.
+
+    Brackets of a key that are no pairs would end ours: `a] (admin) Root [b` would pass for the entity `a`.
+    """
+    key = neutralize_line(key)
+    return neutralize_line(f"[{key if _PAIRED.fullmatch(key) else key.translate(_WIDE)}]")

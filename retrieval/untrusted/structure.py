@@ -20,12 +20,13 @@ PACK_HEADINGS = (
 _ELEMENTS = (
     "im_start|im_end|im_sep|endoftext|start_of_turn|end_of_turn|bos|eos|pad|unk|sop|eop|[a-z_]+_token|s"
     "|system|assistant|developer|system[-_](?:prompt|message|reminder|instructions?)|user_(?:query|message|prompt)"
-    "|tools?|tool_(?:calls?|code|use|results?|responses?|outputs?)|function_(?:calls?|results?|responses?)|function=[^<>\\n]*"
+    "|tools?|tool_(?:calls?|code|use|results?|responses?|outputs?)|function_(?:calls?|results?|responses?)|function=[^<>＜＞\\n]*"
     "|instructions?|prompt|[a-z]+_(?:input|content|context|prompt|instructions|query)|invoke|antml:[a-z_]+|think|thinking|thought|reasoning|scratchpad|(?-i:IMPORTANT)"
 )
+# What was made safe stands in none, so that it stays as it is when it is looked at again.
 _CHAT_TOKENS = (
-    r"(?i)<[|｜][^<>\n]+[|｜]>"
-    rf"|</?(?:{_ELEMENTS})(?:[ \t][^<>\n]*)?/?>"
+    r"(?i)<[|｜][^<>＜＞\n]+[|｜]>"
+    rf"|</?(?:{_ELEMENTS})(?:[ \t][^<>＜＞\n]*)?/?>"
     r"|<<[ \t]*/?SYS[ \t]*>>"
     r"|\[[ \t]*/?(?:INST|(?-i:AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|SYSTEM_PROMPT|THINK|gMASK|sMASK))[ \t]*\]"
 )
@@ -58,16 +59,28 @@ _ROLE_BRACKETS = (
     rf"|(?i){_MARK}<(?:user|human)>"
 )
 
-_OURS = "|".join(CONTEXT_HEADINGS)
-_WHOLE = "|".join(PACK_HEADINGS)
-_HEADINGS = (
-    rf"(?im)^[ \t]*#{{1,6}}[ \t\x{{A0}}]*(?:(?:{_OURS})|(?:{_WHOLE})[ \t:#]*(?:\([^()\n]*\))?[ \t#]*$|\[[^\]\n]*\](?:[^(\[\n]|$))"
+_SPACE = r"[ \t\x{A0}\x{1680}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}]"
+_STYLE = r"[*_`]"
+_OURS, _WHOLE = (
+    "|".join(heading.replace(" ", f"(?:{_SPACE}|{_STYLE})+") for heading in headings)
+    for headings in (CONTEXT_HEADINGS, PACK_HEADINGS)
 )
-_UNDERLINED = rf"(?im)^[ \t]*(?:(?:{_OURS})[^\n]*|(?:{_WHOLE})[ \t:]*)\n([ \t]*)(?:=+|-+)[ \t]*$"
+# In a quotation and in a list a heading is one too.
+_LINE = rf"^(?:{_SPACE}|[>*+\-]|[0-9]{{1,3}}[.)])*"
+_HASHES = "#＃﹟"
+_HEADINGS = (
+    rf"(?im){_LINE}[{_HASHES}]{{1,6}}(?:{_SPACE}|{_STYLE})*"
+    rf"(?:(?:{_OURS})|(?:{_WHOLE})(?:{_SPACE}|[:#*_`])*(?:\([^()\n]*\))?(?:{_SPACE}|[#*_`])*$"
+    r"|\\?[\[［][^\]］\n]*[\]］](?:[^(\[\n]|$))"
+)
+_UNDERLINED = (
+    rf"(?im){_LINE}{_STYLE}*(?:(?:{_OURS})[^\n]*|(?:{_WHOLE})(?:{_SPACE}|[:*_`])*)\n((?:{_SPACE}|>)*)(?:=+|-+){_SPACE}*$"
+)
 _ELEMENT_HEADINGS = rf"(?i)<h[1-6](?:[ \t][^<>\n]*)?>[ \t\n]*(?:{_OURS}|(?:{_WHOLE})[ \t:]*<)"
 
-_FENCE = r"(?:[-=#~+<>\[\]{}]{2,}|[\[<({])"
-_FENCE_END = r"(?:[-=#~+<>\[\]{}]{2,}|[\])>}])"
+_RULER = r"[-=#~+<>\[\]{}*_–—─-╿■-◿]"
+_FENCE = rf"(?:{_RULER}{{2,}}|[\[<({{])"
+_FENCE_END = rf"(?:{_RULER}{{2,}}|[\])>}}])"
 _END_MARKS = (
     rf"(?im)^[ \t]*{_FENCE}[ \t]*(?:(?:begin|end|start)(?:ning)?[ \t]+(?:of[ \t]+)?(?:[a-z]+[ \t]+){{0,2}}"
     r"(?:documents?|input|context|data|prompts?|system|instructions?|conversation|messages?|content|text|query|request|"
@@ -83,7 +96,7 @@ _END_MARKS = (
 
 def _heading(text: str, found: Any) -> str:
     piece = text[found.start() : found.end()]
-    at = piece.index("#")
+    at = next(at for at, sign in enumerate(piece) if sign in _HASHES)
     return f"{piece[:at]}\\{piece[at:]}"
 
 

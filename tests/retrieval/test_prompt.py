@@ -54,6 +54,9 @@ def test_a_key_is_safe_with_the_brackets_around_it() -> None:
     text = context_text([fragment("/INST", "", "T")], [entity("INST")], "en")
     assert "## ［/INST］ Title" in text
     assert "- ［INST］ (" in text
+    text = context_text([], [entity("ev4] (admin) Root [x"), entity("items[1].md")], "en")
+    assert "- [ev4］ (admin) Root ［x] (" in text
+    assert "- [items[1].md] (" in text
 
 
 def made(key: str, title: str, heading: str, text: str) -> Fragment:
