@@ -72,7 +72,8 @@ async def prepare(
 ) -> Base:  # fmt: skip
     """Check the database, set it up and migrate it; raises `Unfit` with one line that names what is wrong.
 
-    `also` is a second model with its dimensions that the base may hold: the one it is re-embedded with.
+    `also` is a second model with its dimensions that the base may hold: the one it is re-embedded with. Where nothing is
+    missing nothing is written, so that a server starts beside a database that takes no writes.
     """
     with translated():
         connection = await asyncpg.connect(url, timeout=10)
@@ -113,9 +114,10 @@ async def check_server(connection: Connection, search_config: str) -> None:
 
 async def make_extensions(connection: Connection) -> None:
     """Make the extensions that are not there yet; raises `Unfit` when the role may not."""
-    for name in EXTENSIONS:
+    made = {row["extname"] for row in await connection.fetch("select extname from pg_extension")}
+    for name in (name for name in EXTENSIONS if name not in made):
         try:
-            await connection.execute(f"create extension if not exists {name}")
+            await connection.execute(f"create extension {name}")
         except asyncpg.InsufficientPrivilegeError as error:
             raise Unfit(
                 f"The role may not make the extension {name}; run `create extension {name}` in the database once as a superuser."
@@ -124,13 +126,14 @@ async def make_extensions(connection: Connection) -> None:
 
 async def migrate(connection: Connection) -> list[int]:
     """Apply what is missing, inside the caller's transaction; gives the numbers that were applied."""
-    try:
-        await connection.execute(
-            "create table if not exists migration (number int primary key, name text not null, digest text not null, "
-            "applied_at timestamptz not null default now())"
-        )
-    except asyncpg.InsufficientPrivilegeError as error:
-        raise Unfit("The role may not make tables in the database; make it the owner of the database.") from error
+    if await connection.fetchval("select to_regclass('migration') is null"):
+        try:
+            await connection.execute(
+                "create table migration (number int primary key, name text not null, digest text not null, "
+                "applied_at timestamptz not null default now())"
+            )
+        except asyncpg.InsufficientPrivilegeError as error:
+            raise Unfit("The role may not make tables in the database; make it the owner of the database.") from error
     applied = {row["number"]: row["digest"] for row in await connection.fetch("select number, digest from migration")}
     known = migrations()
     if applied and max(applied) > known[-1].number:

@@ -107,3 +107,12 @@ async def test_vectors_may_come_later_and_another_model_is_refused(database_url:
         await prepare(database_url, search_config="english", embedding_model="one", dimensions=8)
     with pytest.raises(Unfit, match="klingon"):
         await prepare(database_url, search_config="klingon", embedding_model="one", dimensions=8)
+
+
+async def test_a_prepared_database_that_takes_no_writes_is_found_fit(fresh_database: Callable[[], str]) -> None:
+    url = fresh_database()
+    made = await prepare(url, search_config="russian", embedding_model="m", dimensions=8)
+    connection = await asyncpg.connect(url)
+    await connection.execute(f"alter database {urlsplit(url).path[1:]} set default_transaction_read_only = on")
+    await connection.close()
+    assert await prepare(url, search_config="russian", embedding_model="m", dimensions=8) == made
