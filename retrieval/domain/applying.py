@@ -16,6 +16,7 @@ from retrieval.domain.rules import BUILT_IN, Domain, check_value, joined
 from retrieval.domain.sql import statement
 from retrieval.domain.stored import read_body
 from retrieval.errors import BadInput, Conflict
+from retrieval.personal.masking import masked_value
 from retrieval.retrying import retried
 from retrieval.tuning import PACK_PROBLEMS_SHOWN
 
@@ -65,7 +66,7 @@ async def tried(database: Database, caller: Caller, namespace: str, pack: Domain
         if not is_new(packs.get(pack.name), pack):
             return Applied(pack.name, pack.version, False)
         domain = joined((packs | {pack.name: pack}).values())
-        found = [one async for one in breaks(connection, ns, domain)]
+        found = [one async for one in breaks(connection, ns, domain, is_masked=not shows(caller, ns))]
         if found:
             raise Breaks(pack, found)
         if keep:
@@ -95,10 +96,15 @@ async def put(connection: Connection, ns: int, pack: DomainPack, domain: Domain)
     await connection.execute(statement("put_predicates"), ns, names, cardinalities)
 
 
-async def breaks(connection: Connection, ns: int, domain: Domain) -> AsyncIterator[str]:
+def shows(caller: Caller, ns: int) -> bool:
+    """Whether the caller may read the personal data of a namespace: an `ADMIN` of it need not."""
+    return caller.administrator or any(space.ns == ns and space.shows_personal_data for space in caller.spaces)
+
+
+async def breaks(connection: Connection, ns: int, domain: Domain, *, is_masked: bool) -> AsyncIterator[str]:
     """What is stored that does not follow the rules, a sentence each, up to the number that is shown."""
     left = PACK_PROBLEMS_SHOWN
-    async for sentence in every_break(connection, ns, domain):
+    async for sentence in every_break(connection, ns, domain, is_masked=is_masked):
         if not left:
             yield "and more"
             return
@@ -106,7 +112,7 @@ async def breaks(connection: Connection, ns: int, domain: Domain) -> AsyncIterat
         yield sentence
 
 
-async def every_break(connection: Connection, ns: int, domain: Domain) -> AsyncIterator[str]:
+async def every_break(connection: Connection, ns: int, domain: Domain, *, is_masked: bool) -> AsyncIterator[str]:
     """What is stored that does not follow the rules, a sentence each."""
     most, declared = PACK_PROBLEMS_SHOWN + 1, sorted(domain.predicates)
     for row in await connection.fetch(statement("undeclared_types"), ns, sorted(domain.types), most):
@@ -126,4 +132,5 @@ async def every_break(connection: Connection, ns: int, domain: Domain) -> AsyncI
         try:
             check_value(row["predicate"], domain.predicates[row["predicate"]], row["value"])
         except BadInput as error:
-            yield f"facts {row['predicate']} that hold {str(row['value'])[:100]!r} ({row['n']:,}): {error.message}"
+            value = masked_value(row["value"], row["predicate"]) if is_masked else row["value"]
+            yield f"facts {row['predicate']} that hold {str(value)[:100]!r} ({row['n']:,}): {error.message}"

@@ -85,6 +85,19 @@ async def test_a_pack_fills_the_table_of_predicates_and_gives_way_to_its_next_ve
     assert await versions(store) == ["1.10.0"]
 
 
+async def test_values_that_do_not_follow_a_pack_are_named_as_the_caller_may_read_them(store: Store, ns: int) -> None:
+    job = await thing(store, ns, "job", "ticket")
+    await fact(store, ns, job, "estimate", value=["ann@example.com", {"passportNumber": "4505 678901"}])
+    await upsert_principals(store.database, ADMIN, [PrincipalInput("ann", "USER"), PrincipalInput("bob", "USER")])
+    for name, role in (("ann", "ADMIN"), ("bob", "ADMIN"), ("bob", "PERSONAL_DATA")):
+        await grant(store.database, ADMIN, name, DOCS, role)
+    for caller, is_shown in ((await caller_of(store, "ann"), False), (await caller_of(store, "bob"), True), (ADMIN, True)):
+        with pytest.raises(Breaks, match="that hold") as raised:
+            await check_pack(store.database, caller, DOCS, pack())
+        message = str(raised.value)
+        assert ("ann@example.com" in message, "678901" in message, "[EMAIL]" in message) == (is_shown, is_shown, not is_shown)
+
+
 async def test_what_is_stored_and_does_not_follow_a_pack_is_named_and_nothing_changes(store: Store, ns: int) -> None:
     ann, job = await thing(store, ns, "ann", "person"), await thing(store, ns, "job", "ticket")
     await thing(store, ns, "robot", "machine")
