@@ -130,7 +130,7 @@ class Planted:
             "count_entities": [],
             "count_facts": [],
             "count_fragments": [],
-            "entities": [ALWAYS, *OPEN_ENTITIES, "KEY", None, None, None, None, 1_000],
+            "entities": [ALWAYS, *OPEN_ENTITIES, "KEY", None, None, None, None, 1_000, []],
             "entities_by_id": [beside, entities],
             "entities_by_key": [beside, [key_digest(entity.key) for entity in self.world.entities]],
             "entities_counted": [ALWAYS, *OPEN_ENTITIES],
