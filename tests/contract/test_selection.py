@@ -18,7 +18,7 @@ from tests.contract.oracle import View, public_id
 from tests.contract.selections import random_choice, selection
 from tests.fixtures.bases import Bases
 from tests.fixtures.random_world import Entity, Fact, Namespace, World, random_world
-from tests.fixtures.world import api, codes, execute, opened, recorder, store_world, tuned
+from tests.fixtures.world import api, codes, execute, opened, recorder, store_world
 
 CALLER = ["caller"]
 LEXICAL = ["words", "lexical", "fragments"]
@@ -316,7 +316,7 @@ def filled(shared_bases: Bases) -> tuple[str, World]:
 async def place(filled: tuple[str, World]) -> AsyncIterator[Place]:
     """The world of this module, opened when its clock stands."""
     url, world = filled
-    async with opened(url, tuning=tuned(trace_seconds=20.0)) as store:
+    async with opened(url) as store:
         place = Place(store, world)
         trace_id = (await place.ask("{ PACK { traceId } }"))["data"]["contextPack"]["traceId"]
         place.roots["TRACE"] = (f"trace(traceId: {text(trace_id)})", "Trace")

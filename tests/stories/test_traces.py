@@ -80,7 +80,7 @@ async def fill(url: str) -> None:
 @pytest.fixture
 async def desk(stored: str) -> AsyncIterator[Desk]:
     """A desk at it that has time to store traces."""
-    async with desk_at(stored, tuning=tuned(trace_seconds=20.0)) as desk:
+    async with desk_at(stored) as desk:
         yield desk
 
 
@@ -271,7 +271,7 @@ async def test_a_search_over_some_channels_tells_of_those(desk: Desk, ann: str, 
 
 
 async def test_a_helper_that_does_not_help_is_told_and_the_rest_is_traced(stored: str) -> None:
-    async with desk_at(stored, Away(), tuning=tuned(trace_seconds=20.0)) as desk:
+    async with desk_at(stored, Away()) as desk:
         query = """{ search(question: "зебра") { traceId trace { channels { channel returned } stages { name note } } }
             contextPack(question: "зебра") { traceId degraded { code } } }"""
         answer = await desk.ask(query)
@@ -284,11 +284,11 @@ async def test_a_helper_that_does_not_help_is_told_and_the_rest_is_traced(stored
 
 
 async def test_a_run_that_breaks_takes_its_trace_along_and_nothing_else(stored: str) -> None:
-    async with desk_at(stored, tuning=tuned(trace_seconds=20.0)) as desk:
+    async with desk_at(stored) as desk:
         direct = await asyncpg.connect(stored)
         async with direct.transaction():
             await direct.execute("lock table fragment_lexemes in access exclusive mode")
-            desk.store.tuning = tuned(trace_seconds=20.0, statement_seconds=0.5)
+            desk.store.tuning = tuned(statement_seconds=0.5)
             query = '{ search(question: "зебра") { question hits { score } traceId } viewer { principal } }'
             answer = (await desk.send(query)).json()
         await direct.close()
@@ -469,7 +469,7 @@ async def test_a_database_that_takes_no_writes_gives_answers_without_traces(stor
     query = '{ search(question: "зебра") { hits { score } traceId trace { operation } } }'
     direct = await asyncpg.connect(stored)
     name = await direct.fetchval("select current_database()")
-    async with desk_at(stored, tuning=tuned(trace_seconds=20.0)) as desk:
+    async with desk_at(stored) as desk:
         await direct.execute(f'alter database "{name}" set default_transaction_read_only = on')
         try:
             await direct.fetch(CUT)

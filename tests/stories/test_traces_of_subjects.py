@@ -17,7 +17,7 @@ from retrieval.auditing.listing import Wanted, list_audit
 from retrieval.tracing.storing import prune_traces
 from tests.fixtures.desk import Desk
 from tests.fixtures.issuer import ISSUER, Issuer
-from tests.fixtures.world import opened, served, tuned
+from tests.fixtures.world import opened, served
 from tests.fixtures.writing import ADMIN, values
 
 OTHER_ISSUER = "https://elsewhere.example.org"
@@ -44,7 +44,7 @@ class Place:
 
 @pytest.fixture
 async def place(base_url: str) -> AsyncIterator[Place]:
-    async with Issuer().served() as issuer, opened(base_url, tuning=tuned(trace_seconds=20.0)) as store:
+    async with Issuer().served() as issuer, opened(base_url) as store:
         database = store.database
         for name in ("open", "inner"):
             await create_namespace(database, ADMIN, name)

@@ -17,7 +17,7 @@ from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.store import Store
 from tests.app.cli.conftest import Run
-from tests.fixtures.world import execute, opened, tuned
+from tests.fixtures.world import execute, opened
 from tests.fixtures.writing import ADMIN, DOCS, put, values
 
 NUMBER = "+7 916 123-45-67"
@@ -28,7 +28,7 @@ def at(base: str, work: Callable[[Store], Awaitable[Any]]) -> Any:
     """Do something with the base of the test."""
 
     async def done() -> Any:
-        async with opened(base, tuning=tuned(trace_seconds=20.0)) as store:
+        async with opened(base) as store:
             return await work(store)
 
     return asyncio.run(done())
