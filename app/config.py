@@ -66,10 +66,10 @@ class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
         description="Folder where `contextql bench` keeps its bases of 200,000 fragments, about 5 GB. Unset: a folder of the "
         "user, on Linux `~/.cache/contextql/bench`.",
     )
-    pool_size: Count = Field(default=10, description="Connections to PostgreSQL, a worker.")
+    pool_size: Count = Field(default=10, description="Connections to PostgreSQL of each server process.")
     statement_cache: int = Field(
         default=100, ge=0, le=10_000,
-        description="Prepared statements a connection remembers; 0 behind a pooler that does not keep them.",
+        description="Prepared statements that a connection remembers; 0 behind a pooler that does not keep them.",
     )  # fmt: skip
     statement_timeout: Seconds = Field(default=5.0, description="Seconds that one statement of a request may take.")
     db_jit: bool = Field(default=False, description="Let PostgreSQL compile statements; that costs more than it gives here.")
@@ -85,7 +85,7 @@ class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
     workers: int = Field(default=1, ge=1, le=256, description="Server processes.")
     local_admin: bool = Field(
         default=False,
-        description="Everyone who reaches the port is an administrator: for trying out. Refused unless CB_HOST is a "
+        description="Callers on this machine without a token are administrators: for trying out. Refused unless CB_HOST is a "
         "loopback address.",
     )
     request_timeout: Seconds = Field(default=60.0, description="Seconds that one request may take, whatever it selects.")
@@ -120,9 +120,9 @@ class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
         default=False, description="Whether `contextql ask` answers when it is not told; in GraphQL the selection decides."
     )
     llm_concurrency: Count = Field(
-        default=32, description="Calls to chat models at once, a worker; what is beyond is refused at once."
+        default=32, description="Calls to chat models at once in each server process; more are refused at once."
     )
-    llm_concurrency_per_principal: Count = Field(default=4, description="How many of them may be of one caller.")
+    llm_concurrency_per_principal: Count = Field(default=4, description="How many of these may be of one caller.")
 
     embedding_provider: Literal["local", "openai", "none"] = Field(
         default="local",
@@ -172,10 +172,11 @@ class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
     next_openai_api_key: SecretStr | None = Field(default=None, description="The same as CB_OPENAI_API_KEY, of that model.")
 
     fusion: Literal["adaptive", "rrf", "weighted"] = Field(
-        default="adaptive", description="How channels are fused when a question does not say."
+        default="adaptive", description="How channels are fused when a question does not say: `adaptive`, `rrf` or `weighted`."
     )
     locale: Literal["auto", "ru", "en"] = Field(
-        default="auto", description="Language of the headings in prompt-ready context; `auto` follows the question."
+        default="auto",
+        description="Language of the headings in prompt-ready context: `ru`, `en`, or `auto`, that of the question.",
     )
 
     context_default_max_tokens: Count = Field(default=8_000, description="Budget of a pack that does not name one, in tokens.")
@@ -191,11 +192,11 @@ class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
     context_max_depth: int = Field(default=2, ge=1, le=5, description="Steps that the graph of a pack is walked.")
     context_max_nodes: int = Field(default=40, ge=1, le=1_000, description="Entities that the walk of a pack finds at most.")
     context_max_edges: int = Field(
-        default=400, ge=1, le=10_000, description="Facts looked at, an entity and way of the walk of a pack."
+        default=400, ge=1, le=10_000, description="Facts looked at for each entity and direction in the walk of a pack."
     )
 
     trace_ttl_days: int = Field(default=30, ge=1, le=3_650, description="Days that traces are kept.")
-    audit_ttl_days: int = Field(default=365, ge=0, le=36_500, description="Days that the audit is kept; 0 for ever.")
+    audit_ttl_days: int = Field(default=365, ge=0, le=36_500, description="Days that rows of the audit are kept; 0: for ever.")
 
     max_question: Count = Field(default=10_000, description="Characters in a question.")
     max_body: ByteSize = Field(default=ByteSize(16 * 1024**2), gt=0, description="Bytes in a request; `8MiB` is understood.")
@@ -217,7 +218,9 @@ class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
         default="auto",
         description="Log lines for people (`console`) or for machines (`json`); `auto`: for people on a terminal only.",
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least severe lines to log.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least severe lines to log: `debug`, `info`, `warning` or `error`."
+    )
 
     @property
     def direct_url(self) -> str | None:

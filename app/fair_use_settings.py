@@ -15,17 +15,18 @@ class FairUseSettings(BaseSettings):
         default=10_000,
         ge=0,
         le=MOST,
-        description="Points that one principal may use a minute, and at once after a minute of rest; 0: no bound.",
+        description="Points (`extensions.cost`) that one principal may use a minute, all server processes together; after a minute "
+        "of rest all at once. 0: no bound.",
     )
     concurrent_requests: int = Field(
         default=20,
         ge=1,
         le=MOST,
-        description="Requests of one principal at once, a worker; all principals together may have 200.",
+        description="Requests of one principal at once in each server process; all principals together may have 200.",
     )
     concurrent_streams: int = Field(
         default=50,
         ge=1,
         le=MOST,
-        description="Subscriptions of one principal at once, a worker, over events and sockets together.",
+        description="Subscriptions of one principal at once in each server process, over events and sockets together.",
     )
