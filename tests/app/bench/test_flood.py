@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import closing, suppress
+from typing import cast
 
 from app.bench.flood import Found
 from app.bench.flooding import Flood, request_of
@@ -25,10 +26,11 @@ def test_of_each_window_the_slowest_of_a_hundred_counts_and_of_the_windows_the_m
 
 
 async def test_the_flood_keeps_its_pace_and_counts_what_it_is_told() -> None:
-    asked: list[bytes] = []
+    asked, serving = list[bytes](), list[asyncio.Task[None]]()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError):
+        serving.append(cast(asyncio.Task[None], asyncio.current_task()))
+        with suppress(asyncio.IncompleteReadError), closing(writer):
             while head := await reader.readuntil(b"\r\n\r\n"):
                 asked.append(head + await reader.readexactly(2))
                 writer.write(REFUSED if len(asked) % 2 else ANSWERED)
@@ -43,6 +45,7 @@ async def test_the_flood_keeps_its_pace_and_counts_what_it_is_told() -> None:
         stop.set()
         await running
         flood.close()
+        await asyncio.gather(*serving)
     assert flood.told["429"] + flood.told["200"] == len(asked)
     assert len(flood.seconds_refused) == flood.told["429"] > 5
     assert b"Authorization: Bearer secret\r\n" in asked[0]
