@@ -14,15 +14,17 @@ _BETWEEN = r"[ \n().\-/]{0,3}"
 _INTERNATIONAL = re.compile(rf"(?<!\d)(?:\+|(?<!\w)(?<!\d\.)00)[ (]?\d(?:{_BETWEEN}\d){{6,14}}")
 _RUSSIAN = re.compile(rf"(?<![^\W_])(?<!\+)(?<!\d\.(?=\d{{11}}))[78](?:{_BETWEEN}\d){{10}}(?![^\W_])")
 _WITH_AREA = re.compile(r"(?<![^\W_])\(\d{3,5}\)[ \n\-]?\d{2,3}(?:[ \n\-]?\d{2}[ \n\-]?\d{2}|[ \n\-]?\d{4})(?![^\W_])")
-_DASHED = re.compile(r"(?<![\w\-])\d{3}[\-.]\d{3}[\-.]\d{4}(?![\w\-])")
+_DASHED = re.compile(r"(?<![\w\-])\d{3}(?:[\-.]\d{3}[\-.]\d{4}|-\d{3}-\d{2}-\d{2})(?![\w\-])")
+_SPACED = re.compile(r"(?<![^\W_])(?<!\d[ \-])[78]([ \-])9(?:\1\d){9}(?![^\W_]|[ \-]\d)")
+"""One digit and one sign after another, and no longer list of digits."""
 _LOCAL = re.compile(rf"(?<![^\W_])(?<!\+)\(?\d(?:{_BETWEEN}\d){{6,13}}(?![^\W_])")
 _USUAL = re.compile(
     r"[78][ \n\-]{0,3}(?:\(\d{3,5}\)|\d{3})[ \n\-]{0,3}"
-    r"(?:\d{3}[ \n\-]?\d{2}[ \n\-]?\d{2}|\d{3}[ \n\-]?\d{4}|\d{2}[ \n\-]\d{2}[ \n\-]\d{3})"
+    r"(?:\d{3}[ \n\-]{0,3}\d{2}[ \n\-]{0,3}\d{2}|\d{3}[ \n\-]?\d{4}|\d{2}[ \n\-]\d{2}[ \n\-]\d{3})"
 )
 _CLEAR = re.compile(
     r"[78][ \n\-]{0,3}\(\d{3,5}\)[ \n\-]{0,3}\d{2,3}[ \n\-]?\d{2}[ \n\-]?\d{2}|[78][ \-]\d{3}[ \-]\d{3}-\d{2}-\d{2}"
-    r"|[78]\.[3489]\d{2}\.\d{3}\.\d{2}\.\d{2}"
+    r"|[78]\.[3489]\d{2}\.\d{3}(?:\.\d{2}\.\d{2}|\.?\d{4})"
 )
 """Written as no other number is, so that a word such as *order* before it says nothing."""
 _SUM = re.compile(r"\+ \d+(?:\.\d+)?|\+\d+\.\d{1,9}")
@@ -47,11 +49,14 @@ def phones(text: str, announced: Announced) -> Iterator[Candidate]:
             yield Candidate(Kind.PHONE, found.start(), found.start() + end, Sure.PROVEN)
     for found in _RUSSIAN.finditer(text):
         yield from _russian(found, announced.kind(found.start()))
+    for found in _SPACED.finditer(text):
+        if announced.kind(found.start()) != OTHER:
+            yield Candidate(Kind.PHONE, *found.span(), Sure.LIKELY)
     for found in _WITH_AREA.finditer(text):
         if announced.kind(found.start()) in (None, Kind.PHONE) and _is_phone(found[0], ("RU", "US")):
             yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
     for found in _DASHED.finditer(text):
-        if announced.kind(found.start()) in (None, Kind.PHONE) and _is_phone(found[0], ("US",)):
+        if announced.kind(found.start()) in (None, Kind.PHONE) and _is_phone(found[0], ("RU" if found[0][-3] == "-" else "US",)):
             yield Candidate(Kind.PHONE, found.start(), found.end(), Sure.LIKELY)
     yield from _local(text, announced)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u0300-\u036f\u0483-\u0489\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]+"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20f0\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]+"
 )
 _SIGNS = {"＠": "@", "﹫": "@", "．": ".", "。": ".", "＋": "+", "（": "(", "）": ")", "−": "-", "＿": "_", "ー": "-"}
 
