@@ -146,14 +146,10 @@ class Settings(FairUseSettings, SurroundingSettings, IdentitySettings):
         default=None, ge=1, le=4_000, description=f"Numbers in a vector, with `openai`. Unset: {OPENAI_DIMENSIONS}."
     )
     embedding_timeout: Seconds = Field(
-        default=5.0,
-        description="Seconds for the vector of a question; a batch of passages has six times as long.",
+        default=5.0, description="Seconds for the vector of a question; a batch of passages has six times as long."
     )
     embedding_batch: int = Field(
-        default=32,
-        ge=1,
-        le=2_048,
-        description="Passages in one call to the provider; fewer when it refuses so many.",
+        default=32, ge=1, le=2_048, description="Passages in one call to the provider; fewer when it refuses so many."
     )
 
     next_embedding_provider: Literal["local", "openai"] | None = Field(

@@ -15,8 +15,8 @@ class FairUseSettings(BaseSettings):
         default=10_000,
         ge=0,
         le=MOST,
-        description="Points (`extensions.cost`) that one principal may use a minute, all server processes together; after a minute "
-        "of rest all at once. 0: no bound.",
+        description="Points (`extensions.cost`) that one principal may use a minute, in all server processes together; after a "
+        "minute of rest all at once. 0: no bound.",
     )
     concurrent_requests: int = Field(
         default=20,
