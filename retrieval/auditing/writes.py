@@ -13,6 +13,9 @@ from retrieval.database import Connection, json_text
 from retrieval.outcomes import Outcome
 from retrieval.tuning import AUDIT_KEYS_MOST
 
+NOBODY = 0
+"""The number of a caller that no principal stands for."""
+
 
 async def note_write(
     connection: Connection, caller: Caller, action: Action, ns: int | None = None, *, entities: Sequence[int] = (),
@@ -22,11 +25,13 @@ async def note_write(
     """Add the row of a write inside its transaction, while what it names is still there.
 
     `entities` are those it is about, `digests` (`key_digest`) the same by key. `what` has names of principals, roles, packs or
-    models and never a key or anything stored; `outcome` counts.
+    models and never a key or anything stored; `outcome` counts. Of a subject that no principal stands for it tells the issuer: a
+    principal of that name may be made later, and be somebody else.
     """
+    told = {**(what or {}), **({"issuer": caller.issuer} if caller.principal_id == NOBODY and caller.issuer is not None else {})}
     await connection.execute(
         statement("note_write"), caller.name, caller.service, action.value, ns, list(entities), list(digests), AUDIT_KEYS_MOST,
-        items, json_text(what or {}), json_text(outcome or {}), caller.request_id,
+        items, json_text(told), json_text(outcome or {}), caller.request_id,
     )  # fmt: skip
 
 

@@ -103,6 +103,19 @@ async def test_what_a_subject_left_that_never_was_a_principal_is_taken_out_by_it
     assert [(one.what, one.outcome) for one in noted] == [({"principal": "бруно"}, {"traces": 1})]
 
 
+async def test_the_audit_tells_a_subject_from_the_principal_that_is_made_of_its_name(place: Place) -> None:
+    database, told = place.desk.store.database, []
+    await grant(database, ADMIN, "everyone", "open", "WRITER")
+    write = """mutation($key: String!) {
+        upsertEntities(input: {namespace: "open", entities: [{key: $key, type: "t", title: "T"}]}) { results { code } } }"""
+    for key in ("before", "after"):
+        await place.desk.ask(write, place.issuer.token("бруно"), key=key)
+        (row,) = await list_audit(database, ADMIN, Wanted(namespace="open", key=key))
+        told.append((row.principal, row.what))
+        await upsert_principal(database, ADMIN, PrincipalInput("бруно", "USER"))
+    assert told == [("бруно", {"issuer": ISSUER}), ("бруно", {})]
+
+
 async def test_a_service_reads_for_a_user_neither_its_own_nor_those_from_before_the_user_was_one(place: Place) -> None:
     database = place.desk.store.database
     await delete_principal(database, ADMIN, "bot")
