@@ -52,11 +52,6 @@ def build_app(
         account=account,
     )
     health = Health(ready, drain or Drain())
-    middleware = [Middleware(RequestIds), Middleware(OriginGuard, origins=cors_origins)]
-    if trusted_proxies:
-        middleware.insert(0, Middleware(TrustedProxies, networks=trusted_proxies))
-    if cors_origins:
-        middleware.append(Middleware(with_cors, origins=cors_origins))
     routes: list[BaseRoute] = [
         Route("/graphql", endpoint),
         WebSocketRoute("/graphql", endpoint),
@@ -65,7 +60,18 @@ def build_app(
         Route("/metrics", telemetry.endpoint),
         *([Route("/", _to_graphql), graphiql_files()] if graphiql else []),
     ]
+    middleware = _middleware(cors_origins, trusted_proxies)
     return Starlette(routes=[Mount(base_path, routes=routes)] if base_path else routes, middleware=middleware)
+
+
+def _middleware(cors_origins: Sequence[str], trusted_proxies: Sequence[str]) -> list[Middleware]:
+    """What stands before every route, the outermost first."""
+    middleware = [Middleware(RequestIds), Middleware(OriginGuard, origins=cors_origins)]
+    if trusted_proxies:
+        middleware.insert(0, Middleware(TrustedProxies, networks=trusted_proxies))
+    if cors_origins:
+        middleware.append(Middleware(with_cors, origins=cors_origins))
+    return middleware
 
 
 async def _to_graphql(request: Request) -> Response:

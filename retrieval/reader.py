@@ -77,30 +77,35 @@ class Rights:
             raise Forbidden(NOT_FOR_THEM)
         if not rows:
             raise Unauthenticated("The token is unknown, expired or revoked; send `Authorization: Bearer <token>`.")
-        row = rows[0]
-        spaces = tuple(Space(ns, name, title, frozenset(roles)) for ns, name, title, roles in row["spaces"])
-        self.showing = frozenset(space.ns for space in spaces if space.shows_personal_data)
-        return Caller(
-            principal_id=row["principal_id"],
-            name=row["name"],
-            administrator=row["administrator"],
-            stands_for=tuple(row["stands_for"]),
-            claimed=() if row["service"] is not None else identity.claimed,
-            service=row["service"],
-            issuer=None if row["service"] is not None else identity.issuer,
-            groups=tuple(row["groups"]),
-            spaces=spaces,
-            access=Access(
-                spaces=tuple(sorted(space.ns for space in spaces)),
-                acls=tuple(sorted(row["acls"])),
-                whole=tuple(sorted(space.ns for space in spaces if space.is_whole)),
-                epoch=row["epoch"],
-                fragments=tuple(zip(row["counted"], row["fragments"], strict=True)),
-            ),
-            now=row["now"],
-            model=model_of(row["model_number"], row["embedding_model"], row["embedding_size"]),
-            request_id=self.request_id or None,
-        )
+        caller = _caller_of(rows[0], identity, self.request_id or None)
+        self.showing = frozenset(space.ns for space in caller.spaces if space.shows_personal_data)
+        return caller
+
+
+def _caller_of(row: Record, identity: Identity, request_id: str | None) -> Caller:
+    """The caller that the statement of that name found."""
+    spaces = tuple(Space(ns, name, title, frozenset(roles)) for ns, name, title, roles in row["spaces"])
+    return Caller(
+        principal_id=row["principal_id"],
+        name=row["name"],
+        administrator=row["administrator"],
+        stands_for=tuple(row["stands_for"]),
+        claimed=() if row["service"] is not None else identity.claimed,
+        service=row["service"],
+        issuer=None if row["service"] is not None else identity.issuer,
+        groups=tuple(row["groups"]),
+        spaces=spaces,
+        access=Access(
+            spaces=tuple(sorted(space.ns for space in spaces)),
+            acls=tuple(sorted(row["acls"])),
+            whole=tuple(sorted(space.ns for space in spaces if space.is_whole)),
+            epoch=row["epoch"],
+            fragments=tuple(zip(row["counted"], row["fragments"], strict=True)),
+        ),
+        now=row["now"],
+        model=model_of(row["model_number"], row["embedding_model"], row["embedding_size"]),
+        request_id=request_id,
+    )
 
 
 class Reader:

@@ -58,11 +58,6 @@ def blank(text: str) -> bool:
     return all(character.isspace() or unicodedata.category(character) in _INVISIBLE for character in text)
 
 
-def utf16_length(text: str) -> int:
-    """The length that JavaScript counts: UTF-16 code units."""
-    return len(text) + sum(1 for _ in _ASTRAL.finditer(text))
-
-
 def utf16_offsets(text: str, offsets: Iterable[int]) -> list[int]:
     """Turn offsets in code points into offsets in UTF-16 code units, in time linear in the text.
 
