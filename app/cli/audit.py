@@ -33,7 +33,7 @@ def list_(
 ) -> None:  # fmt: skip
     """List who wrote what, and what services read for users, newest first.
 
-    Of the entities the keys of those are shown that are still there. docs/operation.md has what leaves a row.
+    Shows the keys of entities that are still there; docs/operation.md says what leaves a row.
     """
     chosen = None if action is None else Action(action.upper())
     wanted = Wanted(namespace, principal, key, chosen, None if since is None else instant(since), limit)

@@ -9,6 +9,7 @@ import pytest
 from tests.fixtures.bases import Bases
 from tests.fixtures.databases import TestServer
 from tests.fixtures.desk import Desk, desk_at, with_namespace
+from tests.fixtures.openai_server import OpenAIServer
 
 
 @pytest.fixture
@@ -24,3 +25,11 @@ def shared_bases(database_server: TestServer) -> Iterator[Bases]:
     made = Bases(database_server)
     yield made
     made.drop()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenAIServer]:
+    """A chat provider of one module, for its tests to tell what to answer."""
+    made = OpenAIServer()
+    yield made
+    made.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -18,13 +18,6 @@ from tests.fixtures.world import recorder, tuned
 from tests.fixtures.writing import ADMIN
 
 CITED = "🦓 Зебра живёт в саванне [1]. Ещё её ест лев [2, 9]. И `код[7]` [1]."
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OpenAIServer]:
-    made = OpenAIServer()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -23,13 +23,6 @@ MASKED = "🦓 Зебра [1]: ИНН [INN], почта [EMAIL], тел. [PHONE]
 CHECKED = "🦓 Зебра [1]: ИНН 77 07 08 38 93, почта ann@example.com, тел. 8 (916) 123-45-67 [2]. [EMAIL] — не ссылка [1]."
 FOLLOW = f"""subscription($question: String!) {{ answer(question: $question) {{
     ... on AnswerDelta {{ text }} ... on AnswerDone {{ answer {{ {ANSWER} }} }} }} }}"""
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OpenAIServer]:
-    made = OpenAIServer()
-    yield made
-    made.close()
 
 
 @pytest.fixture

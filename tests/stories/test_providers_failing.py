@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,6 @@ SEARCH = (
     '{ search(question: "слово7 пропуск") { lexical { score } vector { score } hits { score } degraded { part code message } } }'
 )
 STATE = "{ knowledge { pendingEmbeddings } }"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OpenAIServer]:
-    made = OpenAIServer()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -49,13 +49,6 @@ class Mind:
     def __call__(self, messages: list[Message], tools: list[str]) -> Message:
         heard = told([ports.Message(one["role"], one["content"]) for one in messages])
         return {"content": self.reply or json.dumps({str(place): mark for place, mark in obeyed(heard, marked).items()})}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OpenAIServer]:
-    made = OpenAIServer()
-    yield made
-    made.close()
 
 
 @pytest.fixture

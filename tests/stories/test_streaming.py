@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -32,13 +32,6 @@ SLOWLY = Faults(chat=ChatFaults(piece_seconds=0.05, endless=True))
 
 Events = AsyncIterator[dict[str, Any]]
 Follow = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OpenAIServer]:
-    made = OpenAIServer()
-    yield made
-    made.close()
 
 
 @pytest.fixture
