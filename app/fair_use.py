@@ -24,6 +24,10 @@ SERVICE_TIMES = 5
 """How many shares of one user a service has for all the users that it acts for together."""
 CLOSED_SECONDS = 1.0
 """Whoever was refused for want of points is refused at once until there are enough, at most this long."""
+UNREAD_POINTS = 20
+"""What an operation takes whose points never were known: one that is malformed, invalid or too large is read all the same."""
+RISE = 8
+"""What a share's operations usually take falls at once to that of a cheaper one, and rises by such a part to a dearer one."""
 REMEMBERED_MOST = 10_000
 """Shares in use, and tokens whose principal is remembered; nothing is allowed because of what is remembered."""
 FORGOTTEN_AT_ONCE = 10
@@ -54,8 +58,10 @@ class Share:
         self.most_streams = limits.streams * times
         self.level = self.capacity
         self.requests = self.streams = 0
-        self.last = 0
-        """The points of the operation before; the next is taken to be like it as long as it is not known."""
+        self.usual = 0.0
+        """The points that an operation usually takes; the next is taken to be like it as long as it is not known."""
+        self.refused = 0
+        """The points of the operation that was refused last."""
         self.closed_until = 0.0
         self.queue = Queue()
         self._at = now
@@ -65,7 +71,11 @@ class Share:
         self.level = min(self.capacity, self.level + (now - self._at) * self.capacity / 60)
         self._at = now
 
-    def seconds_until(self, points: int) -> float:
+    def grew_usual(self, points: int) -> None:
+        """Learn from an operation of so many points; a single dear one says little of the next."""
+        self.usual += (points - self.usual) / (RISE if 0 < self.usual < points else 1)
+
+    def seconds_until(self, points: float) -> float:
         """How long until an operation of so many points is let in; one of more than a minute's points waits for all of them."""
         return max(0.0, min(points, self.capacity) - self.level) * 60 / self.capacity if self.capacity else 0.0
 
@@ -73,6 +83,10 @@ class Share:
         """Take points that were let in by another process; never is more owed than a minute brings."""
         self.refill(now)
         self.level = max(self.level - points, -self.capacity)
+
+    def likely(self) -> float:
+        """The points that one takes which is like those before, or like the one that was refused if that is cheaper."""
+        return min(self.usual or self.refused, self.refused)
 
     @property
     def is_at_rest(self) -> bool:
@@ -100,13 +114,17 @@ class FairUse:
 
         It is that of whoever came with the same proof before; `belongs_to` puts it right when that was somebody else.
         """
-        key = (identity.token_digest, identity.subject, identity.is_local_administrator, identity.acts_for)
+        key = key_of(identity)
         place = Place(self, key, note)
         known = self._names.get(key)
         if known is not None:
             self._names.move_to_end(key)
             await place.take(known)
         return place
+
+    def forget(self, identity: Identity) -> None:
+        """Whoever comes with this proof is nobody any more, and takes from nobody."""
+        self._names.pop(key_of(identity), None)
 
     def remember(self, key: object, who: Who) -> None:
         """Whose share a token takes from."""
@@ -130,7 +148,6 @@ class FairUse:
         """Have an operation use points of a share."""
         if share.capacity:
             share.level -= points
-            share.last = points
             if self.used is not None:
                 self.used[share.name] = self.used.get(share.name, 0) + points
 
@@ -167,6 +184,8 @@ class Place:
         self._who: Who | None = None
         self._shares: tuple[Share, ...] = ()
         self._is_stream = False
+        self._is_read = True
+        """Whether what it takes is settled; not while it is known whose the operation is, but not what it is."""
 
     async def belongs_to(self, caller: Caller) -> None:
         """Have the place in the shares of that caller; raises a refusal."""
@@ -175,6 +194,7 @@ class Place:
             self.leave()
             self._fair.remember(self._key, who)
             await self.take(who)
+        self._is_read = False
         self._note.charge = self.charge
 
     async def take(self, who: Who) -> None:
@@ -184,10 +204,12 @@ class Place:
             if share.requests >= share.most_requests:
                 raise self._too_many(share, "requests", share.most_requests)
             if now < share.closed_until:
-                raise self._too_costly(share, "", share.closed_until - now)
+                raise self._too_costly(share, "", share.seconds_until(share.likely()))
+            if share.level < 0:
+                raise self._too_costly(share, "", share.seconds_until(1))
         if ahead := len(shares[0].queue.waiting):
             # Those who wait will use up the points: better to hear it now than when it is its turn.
-            wait = shares[0].seconds_until(shares[0].last * (ahead + 1))
+            wait = shares[0].seconds_until(shares[0].usual * (ahead + 1))
             if wait > 0:
                 raise self._too_costly(shares[0], "", wait)
         for share in shares:
@@ -200,10 +222,11 @@ class Place:
             raise
         if not has_turn:
             self.leave()
-            raise self._too_costly(shares[0], "", shares[0].closed_until - self._fair.clock())
+            raise self._too_costly(shares[0], "", shares[0].seconds_until(shares[0].likely()))
 
     def charge(self, points: int) -> GraphQLError | None:
         """Take the points of the operation from each share; or a refusal, and then nothing is taken."""
+        self._is_read = True
         if self._note.kind == "subscription" and (refusal := self._becomes_stream()) is not None:
             return refusal
         now = self._fair.clock()
@@ -211,24 +234,37 @@ class Place:
             share.refill(now)
             wait = share.seconds_until(points)
             if wait > 0:
-                share.closed_until = now + min(wait, CLOSED_SECONDS)
-                self._fair.turns.send_away(share.queue)
+                share.refused = points
+                self._close(share, now)
                 return self._too_costly(share, f"; this operation takes {points:,}", wait)
         for share in self._shares:
             self._fair.take(share, points)
+            share.grew_usual(points)
         return None
+
+    def give_way(self) -> None:
+        """Let the next one of the principal begin: this one waits for somebody else, and takes nothing from others meanwhile."""
+        if self._shares:
+            self._fair.turns.leave(self._shares[0].queue, self)
 
     def leave(self) -> None:
         """Give the place back."""
+        self.give_way()
         shares, self._shares = self._shares, ()
-        if shares:
-            self._fair.turns.leave(shares[0].queue, self)
         for share in shares:
+            if not self._is_read:
+                self._fair.take(share, UNREAD_POINTS)
             if self._is_stream:
                 share.streams -= 1
             else:
                 share.requests -= 1
         self._is_stream = False
+
+    def _close(self, share: Share, now: float) -> None:
+        """Look at no other operation until there are points for a usual one; a dear one keeps no cheap ones out."""
+        if (wait := share.seconds_until(share.likely())) > 0:
+            share.closed_until = now + min(wait, CLOSED_SECONDS)
+            self._fair.turns.send_away(share.queue)
 
     def _becomes_stream(self) -> GraphQLError | None:
         """A subscription lives as long as its client wants, and is counted among those."""
@@ -239,7 +275,7 @@ class Place:
             share.requests -= 1
             share.streams += 1
         self._is_stream = True
-        self._fair.turns.leave(self._shares[0].queue, self)
+        self.give_way()
         return None
 
     def _too_many(self, share: Share, what: str, most: int) -> GraphQLError:
@@ -253,6 +289,11 @@ class Place:
             f"Send it again in {seconds} s, or ask for less: fewer requests, smaller `first`, `k` or `limit`."
         )
         return self._fair.refusal("points", message, wait)
+
+
+def key_of(identity: Identity) -> object:
+    """What tells one proof of who asks from another."""
+    return identity.token_digest, identity.subject, identity.is_local_administrator, identity.acts_for
 
 
 def who_pays(caller: Caller) -> Who:

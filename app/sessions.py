@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from app.credentials import Credentials
-from app.fair_use import FairUse
+from app.fair_use import FairUse, Place
 from retrieval.administration.tokens import token_digest
-from retrieval.errors import Unauthenticated
+from retrieval.errors import Forbidden, Unauthenticated
 from retrieval.identity import Identity as Identity
 from retrieval.session import Session
 from retrieval.store import Store
@@ -76,17 +76,31 @@ class Sessions:
         deadline = asyncio.get_running_loop().time() + self._seconds
         note = operation_note.get()  # none for a look whether a socket's credentials hold
         place = None if self._fair is None or note is None else await self._fair.enter(identity, note)
-        session = Session(self._store, identity, deadline=deadline, request_id=credentials.request_id)
-        session.begin()
         try:
-            caller = await session.caller  # no field may run for a caller who is not known
-            if place is not None:
-                await place.belongs_to(caller)
-            yield session
-        finally:
-            await session.close()
+            session = Session(self._store, identity, deadline=deadline, request_id=credentials.request_id)
+            session.begin()
+            try:
+                if place is None or self._fair is None:
+                    await session.caller  # no field may run for a caller who is not known
+                else:
+                    await settle(self._fair, place, session, identity)
+                yield session
+            finally:
+                await session.close()
+        finally:  # also when the wait for what still runs is cut off
             if place is not None:
                 place.leave()
+
+
+async def settle(fair: FairUse, place: Place, session: Session, identity: Identity) -> None:
+    """Have the place in the shares of the caller; raises a refusal, and what a caller is refused with who is not known."""
+    try:
+        caller = await session.caller
+    except (Unauthenticated, Forbidden):
+        fair.forget(identity)
+        raise
+    await place.belongs_to(caller)
+    session.spent.gives_way = place.give_way
 
 
 def describe(session: Session) -> Mapping[str, Any]:

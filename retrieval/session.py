@@ -196,11 +196,9 @@ class Session:
         Raises `ProviderUnavailable` when this process cannot ask that model.
         """
         model = model or (await self.caller).model
-        embedder = self.store.embedder_of(model)
+        self.store.embedder_of(model)
         assert model is not None
-        known = self.store.question_vectors.get(embedder.model, text)
-        if known is None or len(known) != model.dimensions:
-            known = await self._vectors.one((model, text))
+        known = await self._vectors.one((model, text))
         assert known is not None
         return QuestionVector(known, model)
 
@@ -208,12 +206,21 @@ class Session:
         found: dict[tuple[Model, str], VectorValues] = {}
         for model in dict.fromkeys(model for model, _ in keys):
             texts = [text for other, text in keys if other == model]
-            vectors = await self._embed_with(self.store.embedder_of(model), texts)
-            found.update(zip(((model, text) for text in texts), vectors, strict=True))
+            embedder, vectors = self.store.embedder_of(model), dict[str, VectorValues]()
+            for text in texts:
+                known = self.store.question_vectors.get(embedder.model, text)
+                if known is not None and len(known) == model.dimensions:
+                    vectors[text] = known
+            # Counted where they are remembered too: the number is not to tell what others asked before.
+            self.spent.provider_calls += 1
+            if unknown := [text for text in texts if text not in vectors]:
+                vectors.update(zip(unknown, await self._embed_with(embedder, unknown), strict=True))
+            found.update(((model, text), vector) for text, vector in vectors.items())
         return found
 
     async def _embed_with(self, embedder: Embedder, texts: list[str]) -> Vectors:
-        self.spent.provider_calls += 1
+        if not getattr(embedder, "runs_here", False):
+            self.spent.gives_way()
         started = perf_counter()
         left = self.deadline - asyncio.get_running_loop().time()
         limit = max(0.0, min(self.store.tuning.embedding_seconds + GRACE_SECONDS, left))

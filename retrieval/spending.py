@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,6 +20,13 @@ class Spent:
 
     statements: int = 0
     provider_calls: int = 0
+    gives_way: Callable[[], None] = lambda: None
+    """Told when the request begins to wait for a provider."""
+
+    def call_provider(self) -> None:
+        """One more call; others of the caller may run while the request waits for it."""
+        self.provider_calls += 1
+        self.gives_way()
 
 
 spending: ContextVar[Spent | None] = ContextVar("what the running request has used", default=None)

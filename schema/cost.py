@@ -32,6 +32,8 @@ from retrieval.tuning import CITATIONS_MOST, CONFLICTS_NAMED_MOST, Tuning
 
 PAGE_ARGUMENTS = frozenset({"first", "last", "k", "limit", "budget"})
 ID_LISTS = frozenset({"ids"})
+INTROSPECTION_POINTS = 200
+"""What `__schema` and `__type` take: no stored object, but as much of the processor as so many points elsewhere."""
 TUNING = Tuning()
 # What a page argument that is a name stands for, and lists whose size no argument sets.
 NAMED_SIZES = {"LOW": TUNING.recall_low, "MID": TUNING.recall_mid, "HIGH": TUNING.recall_high}
@@ -112,9 +114,10 @@ class _Walk:
         return total
 
     def _field(self, node: FieldNode, parent: GraphQLNamedType | None, times: int, owners: int) -> int:
-        # Introspection has caps of its own and touches no stored object.
-        if node.selection_set is None or node.name.value.startswith("__"):
+        if node.selection_set is None:
             return 0
+        if node.name.value.startswith("__"):
+            return INTROSPECTION_POINTS
         definition: GraphQLField | None = getattr(parent, "fields", {}).get(node.name.value)
         if definition is None:
             return 0
@@ -129,6 +132,8 @@ class _Walk:
             times, size = owners, fixed
         else:
             size = self._page_size(node, definition)
+        if parent is self.schema.mutation_type:
+            return self._written(node) + self.below(node.selection_set, kind, 1, 1)
         return times + self.below(node.selection_set, kind, times * size * FOR_EACH.get(kind.name, 1), times)
 
     def _page_size(self, node: FieldNode, definition: GraphQLField) -> int:
@@ -142,6 +147,12 @@ class _Walk:
                 value = default_of(argument)
             size *= _times(value, argument.type)
         return size
+
+    def _written(self, node: FieldNode) -> int:
+        """How many things a mutation is given to write: the items of the lists in its input."""
+        given = [value_from_ast_untyped(argument.value, dict(self.values)) for argument in node.arguments or ()]
+        values = [value for one in given if isinstance(one, Mapping) for value in one.values()]
+        return max(1, sum(len(value) for value in values if isinstance(value, list)))
 
     def _named(self, name: str) -> GraphQLNamedType | None:
         return self.schema.type_map.get(name)

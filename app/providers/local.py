@@ -32,6 +32,8 @@ class LocalEmbedder:
 
     model = LOCAL_MODEL
     dimensions = DIMENSIONS
+    runs_here = True
+    """Whoever waits for it keeps this machine busy."""
 
     def __init__(self, timeout: float = 5.0, batch_size: int = 32) -> None:
         self.batch_size = batch_size

@@ -140,7 +140,7 @@ class _Writing:
         if seconds <= 0:
             raise DeadlineExceeded("The request has no time left for an answer.")
         with session.store.calls.of((await session.caller).name):
-            session.spent.provider_calls += 1
+            session.spent.call_provider()
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 return await self._listen(messages, seconds)
 

@@ -98,7 +98,7 @@ class Rerank:
         started = perf_counter()
         try:
             with session.store.calls.of((await session.caller).name):
-                session.spent.provider_calls += 1
+                session.spent.call_provider()
                 reply = await answered(chat, messages, seconds)
         finally:
             session.store.observer.provider_call(PART, len(pool), perf_counter() - started)

@@ -111,22 +111,23 @@ async def test_after_a_refusal_the_next_ones_are_refused_before_anything_is_look
     assert (await server.refusal(600), await server.refusal(300)) == (None, 30)
     with pytest.raises(GraphQLError) as refused:
         await server.fair.enter(Identity(b"ann None"), OperationNote())
-    assert seconds_of(refused.value) == 1
+    assert seconds_of(refused.value) == 30, "as long as the one that was refused"
     (await server.fair.enter(Identity(b"a token nobody came with"), OperationNote())).leave()
     server.clock.now += fair_use.CLOSED_SECONDS
     (await server.fair.enter(Identity(b"ann None"), OperationNote())).leave()
 
 
 async def test_whoever_waits_for_a_turn_is_refused_with_the_one_before_it_when_there_are_no_points(server: Server) -> None:
-    assert await server.refusal(300) is None
+    assert await server.refusal(500) is None
     other, first = await server.enter("bob"), await server.enter()
     waiting = asyncio.create_task(server.enter())
     await asyncio.sleep(0)
     assert not waiting.done()
     assert first.charge(400) is not None
+    assert waiting in (await asyncio.wait({waiting}, timeout=5))[0]
     with pytest.raises(GraphQLError) as refused:
         await waiting
-    assert seconds_of(refused.value) == 1
+    assert seconds_of(refused.value) == 30
     for place in (first, other):
         place.leave()
     assert (server.fair.share("7:ann").requests, server.fair.share("7:ann").queue.turns) == (0, {})
@@ -146,6 +147,62 @@ async def test_whoever_would_wait_behind_requests_that_use_up_the_points_is_refu
     second = await waiting
     assert second.charge(250) is None
     second.leave()
+
+
+async def test_a_dear_operation_that_is_refused_or_let_in_keeps_no_cheap_ones_out(server: Server) -> None:
+    assert await server.refusal(5) is None
+    assert await server.refusal(599) == 1
+    assert await server.refusal(5) is None, "there are points enough for it"
+    assert await server.refusal(400) is None
+    other, first = await server.enter("bob"), await server.enter()
+    waiting = [asyncio.create_task(server.enter()) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert not any(one.done() for one in waiting), "two like the usual ones find their points"
+    for place in (first, *[other]):
+        assert place.charge(5) is None
+        place.leave()
+    for one in waiting:
+        place = await asyncio.wait_for(one, 5)
+        assert place.charge(5) is None
+        place.leave()
+
+
+async def test_what_is_not_valid_takes_points_too_and_so_cannot_be_sent_without_end(server: Server) -> None:
+    sent = 0
+    while sent < 1_000:
+        try:
+            (await server.enter()).leave()
+        except GraphQLError as error:
+            assert seconds_of(error) == 3  # 20 points are owed, and one is asked for
+            break
+        sent += 1
+    assert sent == 600 // fair_use.UNREAD_POINTS + 1
+    assert await server.refusal(1, "bob") is None
+    server.clock.now += 3
+    assert await server.refusal(1) is None
+
+
+async def test_whose_proof_does_not_hold_any_more_takes_from_nobody(server: Server) -> None:
+    identity = Identity(b"ann None")
+    (await server.enter()).leave()
+    server.fair.forget(identity)
+    place = await server.fair.enter(identity, OperationNote())
+    assert server.fair.share("7:ann").requests == 0
+    place.leave()
+
+
+async def test_a_request_that_waits_for_a_provider_lets_the_next_one_begin(server: Server) -> None:
+    other, first = await server.enter("bob"), await server.enter()
+    waiting = asyncio.create_task(server.enter())
+    await asyncio.sleep(0)
+    other.leave()
+    assert not waiting.done()
+    first.give_way()
+    second = await asyncio.wait_for(waiting, 5)
+    assert server.fair.share("7:ann").requests == 2, "it is under way all the same"
+    for place in (first, second):
+        place.leave()
+    assert (server.fair.share("7:ann").requests, server.fair.share("7:ann").queue.turns) == (0, {})
 
 
 async def test_so_many_requests_at_once_and_the_next_when_one_has_ended(server: Server) -> None:

@@ -19,7 +19,7 @@ from app.negotiation import EVENTS
 from retrieval.administration.grants import grant
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.principals import PrincipalInput, let_act, upsert_principal
-from retrieval.administration.tokens import create_token
+from retrieval.administration.tokens import create_token, token_digest
 from retrieval.ingest.queue import embed_pending
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.ports import Message
@@ -199,6 +199,25 @@ async def test_a_service_takes_from_the_user_that_it_acts_for(place: Place) -> N
                 assert response.status_code == 401
 
 
+async def test_a_token_that_is_revoked_takes_from_nobody(place: Place) -> None:
+    async with served(place.store, concurrent_requests=1) as client:
+        running = asyncio.create_task(place.send(client, ANSWER, "ann"))
+        await place.asked(1)
+        old, place.tokens["ann"] = place.tokens["ann"], (await create_token(place.store.database, ADMIN, "ann")).token
+        async with place.store.database.writing() as connection:
+            await connection.execute("delete from token where digest = $1", token_digest(old))
+        place.chat.may.set()
+        assert (await running).status_code == 200
+        place.chat.may.clear()
+        place.tokens |= {"old": old, "new": place.tokens["ann"]}
+        assert (await place.send(client, WHO, "old")).status_code == 401
+        running = asyncio.create_task(place.send(client, ANSWER, "new"))
+        await place.asked(2)
+        assert (await place.send(client, WHO, "old")).status_code == 401, "what it would be told of its former share is nobody's"
+        place.chat.may.set()
+        assert (await running).status_code == 200
+
+
 async def test_every_answer_says_what_it_cost(place: Place) -> None:
     place.chat.may.set()
     place.store.question_vectors = type(place.store.question_vectors)(10)
@@ -206,7 +225,7 @@ async def test_every_answer_says_what_it_cost(place: Place) -> None:
         costs = [(await place.send(client, HITS, "ann")).json()["extensions"]["cost"] for _ in range(2)]
         assert costs == [
             {"points": POINTS, "statements": 4, "providerCalls": 1},
-            {"points": POINTS, "statements": 4, "providerCalls": 0},  # the vector of the question is remembered
+            {"points": POINTS, "statements": 4, "providerCalls": 1},  # though the vector of the question is remembered
         ]
         assert (await place.send(client, "{ __typename }", "ann")).json()["extensions"]["cost"]["points"] == 1
         failed = (await place.send(client, '{ search(question: "", namespaces: ["docs"]) { question } }', "ann")).json()
