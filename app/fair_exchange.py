@@ -22,7 +22,6 @@ LATE_SECONDS = 5.0
 """Others may have taken so long to commit what they say was added before."""
 KEPT_SECONDS = 130.0
 """After so long without a request nothing is left to be heard, and it is taken away."""
-MINUTES_KNOWN = 3
 
 
 class Exchange:
@@ -32,7 +31,10 @@ class Exchange:
         self.fair = fair
         self.process: UUID = uuid4()
         self._database = database
-        self._heard: dict[tuple[UUID, bytes, datetime], int] = {}
+        self._heard: dict[tuple[UUID, bytes, datetime], tuple[int, float]] = {}
+        """Points, and when they were heard of."""
+        self._silent_since: float | None = None
+        """Since when nothing could be told."""
         self._clock = clock
         self._last = self._tidied = clock()
         self._is_left = False
@@ -51,28 +53,33 @@ class Exchange:
         """Tell and hear, if anything was used here; take away what is old, now and then and when all is quiet."""
         now, used = self._clock(), dict(self.fair.used or {})
         if used:
-            told = {digest_of(name): points for name, points in used.items()}
+            if self._silent_since is None:
+                self._silent_since = now
+            told = {digest_of(name): self._not_back(points, now - self._silent_since) for name, points in used.items()}
             heard = await exchange_points(self._database, self.process, told, min(KEPT_SECONDS, now - self._last + LATE_SECONDS))
-            self._last, self._is_left = now, True
+            self._last, self._silent_since, self._is_left = now, None, True
             self.fair.told_of(used)
-            self._hear(heard)
+            self._hear(heard, now)
         if self._is_left and now - self._tidied >= KEPT_SECONDS:
             await forget_points(self._database)
             self._tidied, self._is_left = now, bool(used)
 
-    def _hear(self, heard: list[Used]) -> None:
+    def _not_back(self, points: int, seconds: float) -> int:
+        """What is missing of points that were used over so long a time in which nobody heard of it: most have come back since."""
+        return max(0, points - int(seconds * self.fair.limits.points / 60))
+
+    def _hear(self, heard: list[Used], now: float) -> None:
         """Take from each share that is known here what was used elsewhere since it was last heard of."""
         shares = {digest_of(name): share for name, share in self.fair.shares.items()} if heard else {}
         for one in heard:
             share, key = shares.get(one.share), (one.process, one.share, one.minute)
             if share is None:
                 continue
-            known = self._heard.get(key, one.points if one.is_past else 0)
-            self._heard[key] = one.points
+            known, _ = self._heard.get(key, (one.points if one.is_past else 0, now))
+            self._heard[key] = one.points, now
             share.used_elsewhere(one.points - known, self.fair.clock())
-        if heard:
-            minutes = sorted({minute for *_, minute in self._heard})[-MINUTES_KNOWN:]
-            self._heard = {key: points for key, points in self._heard.items() if key[2] in minutes}
+        # By our own clock: that of the database may be set back.
+        self._heard = {key: known for key, known in self._heard.items() if now - known[1] < KEPT_SECONDS}
 
 
 @asynccontextmanager

@@ -128,6 +128,48 @@ async def test_while_the_database_takes_no_writes_each_goes_on_by_itself_and_tel
     assert one.fair.used == {}
 
 
+async def test_what_has_come_back_before_the_database_did_is_told_to_nobody(
+    two: list[Process], store: Store, clock: Clock
+) -> None:
+    one, other = two
+    await exchanged(one, other)
+    own, one.exchange._database = store.database, await Database.open(store.database.url, size=1)
+    await one.exchange._database.close()
+    for _ in range(30):  # nine minutes in which it uses half of what comes back
+        assert await one.use(1_000)
+        with pytest.raises(ContextQLError):
+            await one.exchange.once()
+        clock.now += 20
+    one.exchange._database = own
+    assert await one.use(1)
+    await one.exchange.once()
+    assert await other.use(1)
+    await other.exchange.once()
+    assert other.left == 6_000 - 1
+
+
+async def test_what_was_heard_is_not_taken_again_when_the_clock_of_the_database_is_set_back(
+    two: list[Process], store: Store
+) -> None:
+    one, other = two
+    await exchanged(one, other)
+    for _ in range(4):  # as if it had been told in minutes that lie ahead by now
+        async with store.database.writing() as connection:
+            ahead = (
+                "update points_used set minute = minute + interval '9 minutes', at = at + interval '9 minutes' where process = $1"
+            )
+            await connection.execute(ahead, one.exchange.process)
+        assert await one.use(1)
+        await one.exchange.once()
+    assert await other.use(1)
+    await other.exchange.once()
+    left = other.left
+    for _ in range(3):
+        assert await other.use(1)
+        await other.exchange.once()
+    assert other.left == left - 3
+
+
 async def test_what_was_used_before_a_process_began_is_not_counted_twice(store: Store, clock: Clock) -> None:
     first = Process(store.database, clock)
     assert await first.use(500)

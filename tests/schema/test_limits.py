@@ -13,7 +13,7 @@ from graphql.validation import ValidationRule
 from schema import limits
 from schema.api import make_schema
 from schema.assembly import assemble
-from schema.cost import points
+from schema.cost import INTROSPECTION_POINTS, points
 from schema.limits import OperationNote, RequestLimits, operation_note, refusals
 
 
@@ -230,6 +230,10 @@ async def test_points_are_the_product_of_page_sizes(query: str, variables: dict[
         ("{ contextPack(k: 8) { conflicts { conflictsWith { predicate } } } }", 1 + 40 + 400),
         ("{ contextPack(k: 1) { conflicts { conflictsWith { conflictsWith { predicate } } } } }", 1 + 5 + 50 + 10_000),
         ('{ recall(question: "a") { neighbors { entity { fragments(first: 100) { nodes { ordinal } } } } } }', 82 + 4_000),
+        ("{ __schema { types { fields { name } } } viewer { principal } }", INTROSPECTION_POINTS + 1),
+        ('{ a: __type(name: "A") { name } ... { b: __type(name: "B") { name } } }', 2 * INTROSPECTION_POINTS),
+        ('mutation { retractFacts(input: {ids: ["1", "2", "3"]}) { results { status } } }', 3 + 1),
+        ('mutation { deleteSource(input: {namespace: "a", key: "b"}) { deleted } }', 1),
     ],
 )
 def test_lists_without_a_page_size_count_as_long_as_they_may_be(query: str, cost: int) -> None:
@@ -237,6 +241,18 @@ def test_lists_without_a_page_size_count_as_long_as_they_may_be(query: str, cost
     (operation,) = document.definitions
     assert isinstance(operation, OperationDefinitionNode)
     assert points(schema, operation, {}, {}) == cost
+
+
+def test_what_a_mutation_is_given_to_write_counts_by_its_items() -> None:
+    text = (
+        "mutation($n: String!, $s: [SourceInput!]!) { ingestSources(input: {namespace: $n, sources: $s}) { results { status } } }"
+    )
+    whole = "mutation($i: IngestSourcesInput!) { ingestSources(input: $i) { results { status } } }"
+    sources = {"n": "a", "s": [{"key": str(number)} for number in range(1_000)]}
+    for query, given in ((text, sources), (whole, {"i": {"namespace": "a", "sources": sources["s"]}})):
+        (operation,) = parse(query).definitions
+        assert isinstance(operation, OperationDefinitionNode)
+        assert points(make_schema()._schema, operation, {}, given) == 1_000 + 1
 
 
 async def test_a_request_above_its_points_is_refused_with_what_to_change() -> None:
