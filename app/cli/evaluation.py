@@ -48,8 +48,8 @@ def eval_command(
     """Measure nDCG@10, recall@10 and MRR@10 of each channel on the set in DIR.
 
     The set has corpus.jsonl.gz, queries.jsonl and qrels.tsv; DIR is also looked for in EVAL_DATA. Works in a namespace of its own
-    and leaves nothing behind but its rows of the audit. With --rerank it shows precision and recall over the rerank score instead, as a table and as a
-    picture, and proposes a threshold.
+    and leaves nothing behind but its rows of the audit. With --rerank it shows precision and recall over the rerank score
+    instead, as a table and as a picture, and proposes a threshold.
     """
     options = EvalOptions(
         embeddings=embeddings,

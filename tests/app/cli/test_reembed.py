@@ -55,7 +55,7 @@ def given(base: str, first: OpenAIServer, second: OpenAIServer | None, data_dir:
     """The settings of a process, with the new model or without."""
     settings = {
         "database_url": base, "embedding_provider": "openai", "openai_base_url": first.url, "embedding_dimensions": str(OLD),
-        "local_admin": "true", "data_dir": str(data_dir),
+        "local_admin": "true", "data_dir": str(data_dir), "points_per_minute": "0",
     }  # fmt: skip
     if second is not None:
         settings |= {f"next_{name}": value for name, value in NEXT.items()} | {"next_openai_base_url": second.url}
