@@ -1,0 +1,76 @@
+"""The place of a request is given back whatever cuts it off, at whichever moment."""
+
+from __future__ import annotations
+
+import asyncio
+
+from app.credentials import Credentials
+from app.fair_use import FairLimits, FairUse
+from app.sessions import Sessions
+from retrieval.store import Store
+from schema.limits import OperationNote, operation_note
+from tests.fixtures.world import execute_in
+
+LOCAL = Credentials(None, True, "test")
+TURNS_OF_THE_LOOP = 60
+
+
+class Served:
+    """A process that serves the local administrator."""
+
+    def __init__(self, store: Store) -> None:
+        self.fair = FairUse(FairLimits())
+        self.sessions = Sessions(store, local_admin=True, seconds=30.0, fair=self.fair)
+        self.began = self.ends = False
+
+    async def one(self) -> None:
+        """One request."""
+        operation_note.set(OperationNote())
+        async with self.sessions.open(LOCAL) as session:
+            await execute_in(session, "{ namespaces { name } }")
+
+    async def one_that_clings(self) -> None:
+        """One with work that does not end when it is told to."""
+
+        async def cling() -> None:
+            self.began = True
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.ends = True
+                await asyncio.Event().wait()
+
+        operation_note.set(OperationNote())
+        async with self.sessions.open(LOCAL) as session:
+            session.work.start(cling())
+            while not self.began:
+                await asyncio.sleep(0)
+
+    def is_empty(self) -> bool:
+        """Whether no request has a place, or waits for one."""
+        return not any(one.requests or one.streams or one.queue.turns or one.queue.waiting for one in self.fair.shares.values())
+
+
+async def test_a_request_that_is_cut_off_after_any_turn_of_the_loop_gives_its_place_back(store: Store) -> None:
+    served, cut_off = Served(store), 0
+    for turns in range(TURNS_OF_THE_LOOP):
+        tasks = [asyncio.create_task(served.one()) for _ in range(2)]
+        for _ in range(turns):
+            await asyncio.sleep(0.0005 if turns % 2 else 0)
+        cut_off += sum(task.cancel() for task in tasks)
+        await asyncio.wait(tasks)
+        assert served.is_empty(), turns
+    assert cut_off > TURNS_OF_THE_LOOP / 2
+
+
+async def test_a_request_that_is_cut_off_once_more_while_it_ends_gives_its_place_back(store: Store) -> None:
+    served = Served(store)
+    task = asyncio.create_task(served.one_that_clings())
+    async with asyncio.timeout(20):
+        while not served.ends:
+            await asyncio.sleep(0.001)
+        assert not served.is_empty()
+        task.cancel()
+        await asyncio.wait({task})
+    assert task.cancelled()
+    assert served.is_empty()
