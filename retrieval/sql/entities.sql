@@ -11,18 +11,20 @@ select e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.
  cross join lateral (
      select case when $19::text = 'KEY' then e.key
                  when $19::text <> 'TITLE' then ''
-                 when e.ns = any($25::int[]) or e.title !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}'
-                      or regexp_replace(e.title, '\m(19|20)\d\d[-./](0[1-9]|1[0-2])[-./][0-3]\d\M', '', 'g') !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}' then e.title
-                 else translate(regexp_replace(e.title, '\S*[@＠﹫]\S*', '@', 'g'), '0123456789０１２３４５６７８９', '00000000000000000000')
+                 when e.ns = any($25::int[]) or e.title !~ '[@＠﹫]|%40|&(amp;)*(#|commat)|[0-9０-９٠-٩۰-۹०-९]([^0-9０-９٠-٩۰-۹०-९]{0,12}[0-9０-９٠-٩۰-۹०-९]){6}'
+                      or regexp_replace(e.title, '\m(19|20)\d\d[-./](0[1-9]|1[0-2])[-./][0-3]\d\M', '', 'g') !~ '[@＠﹫]|%40|&(amp;)*(#|commat)|[0-9０-９٠-٩۰-۹०-९]([^0-9０-９٠-٩۰-۹०-९]{0,12}[0-9０-９٠-٩۰-۹०-९]){6}' then e.title
+                 else regexp_replace(regexp_replace(e.title, '(<[^<>]*>|\S)*([@＠﹫]|%40|&(amp;)*(#64|#x40|commat))(<[^<>]*>|\S)*', '@', 'g'),
+                                     '[0-9０-９٠-٩۰-۹०-९]', '0', 'g')
             end collate "C" as text,
             coalesce(case $19::text when 'CREATED' then e.created_at when 'UPDATED' then e.updated_at
                                     when 'OCCURRED' then e.occurred_at end, '-infinity') as date) o
  cross join (
      select coalesce($21::timestamptz, '-infinity') as date,
             case when $19::text <> 'TITLE' or $22::int = any($25::int[])
-                      or $20::text !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}'
-                      or regexp_replace($20::text, '\m(19|20)\d\d[-./](0[1-9]|1[0-2])[-./][0-3]\d\M', '', 'g') !~ '[@＠﹫]|[0-9０-９]([^0-9０-９]{0,12}[0-9０-９]){6}' then $20::text
-                 else translate(regexp_replace($20::text, '\S*[@＠﹫]\S*', '@', 'g'), '0123456789０１２３４５６７８９', '00000000000000000000')
+                      or $20::text !~ '[@＠﹫]|%40|&(amp;)*(#|commat)|[0-9０-９٠-٩۰-۹०-९]([^0-9０-９٠-٩۰-۹०-९]{0,12}[0-9０-９٠-٩۰-۹०-९]){6}'
+                      or regexp_replace($20::text, '\m(19|20)\d\d[-./](0[1-9]|1[0-2])[-./][0-3]\d\M', '', 'g') !~ '[@＠﹫]|%40|&(amp;)*(#|commat)|[0-9０-９٠-٩۰-۹०-९]([^0-9０-９٠-٩۰-۹०-९]{0,12}[0-9０-９٠-٩۰-۹०-९]){6}' then $20::text
+                 else regexp_replace(regexp_replace($20::text, '(<[^<>]*>|\S)*([@＠﹫]|%40|&(amp;)*(#64|#x40|commat))(<[^<>]*>|\S)*', '@', 'g'),
+                                     '[0-9０-９٠-٩۰-۹०-९]', '0', 'g')
             end collate "C" as text) a
  where a.text is null or o.text > a.text
     or (o.text = a.text

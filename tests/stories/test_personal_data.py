@@ -133,6 +133,18 @@ async def test_no_order_of_titles_tells_a_number_to_who_writes_titles_beside_it(
     assert keys == {"ann": ["other", "916", "client-1", "999"], "bob": ["other", "client-1", "916", "999"]}
 
 
+@pytest.mark.parametrize(
+    "hidden", ["Ян м%40example.com", "Ян м&commat;example.com", "Ян м<b class='x'>@</b>example.com", "Ян ٩١٦١٢٣٤٥٦٧"]
+)
+async def test_no_order_of_titles_tells_an_address_or_a_number_that_is_written_otherwise(filled: Desk, hidden: str) -> None:
+    before, behind = ("Ян ٥", "Ян ٩٥") if hidden.endswith("٧") else ("Ян а", "Ян я")
+    for title in (before, hidden, behind):
+        await filled.write({"key": title, "content": "Проба.", "title": title})
+    page = await filled.ask(TITLES, await filled.token("bob"))
+    keys = [node["key"] for node in page["entities"]["nodes"]]
+    assert [key for key in keys if key.startswith("Ян")] == [hidden, before, behind]
+
+
 async def test_titles_with_dates_are_ordered_by_them(filled: Desk) -> None:
     for day in ("2026-02-01", "2025-12-31", "2026-01-15"):
         await filled.write({"key": day, "content": "Встреча.", "title": f"Встреча {day} 10:30"})
