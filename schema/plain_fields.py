@@ -9,13 +9,18 @@ from functools import partial
 from inspect import Parameter, signature
 from operator import attrgetter
 from typing import Any
+from weakref import WeakMethod
 
 from graphql import (
+    GraphQLBoolean,
     GraphQLError,
     GraphQLField,
+    GraphQLID,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLResolveInfoHelpers,
     GraphQLSchema,
+    GraphQLString,
     Undefined,
     get_argument_values,
     get_nullable_type,
@@ -31,6 +36,8 @@ PLAIN = "contextql-plain"
 SIMPLE = frozenset({str, int, float, bool, dict, datetime})
 """Types of values that need no awaiting and no looking into."""
 LISTS = frozenset({list, tuple})
+KEPT: dict[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
+"""Values of these types are what the scalar makes of them."""
 NOT_PLAIN = object()
 """What a short way gives when the field must go the whole way."""
 
@@ -46,6 +53,8 @@ class PlainField:
     coerce: Callable[[Any], Any] | None = None
     """Of a leaf, or of the items of a list of leaves."""
     is_list: bool = False
+    kept: type | None = None
+    """The type of the values that `coerce` gives back as they are."""
     kind: GraphQLObjectType | None = None
     """Of an object, whose own fields are executed."""
     takes: Mapping[str, str] = field(default_factory=dict)
@@ -59,6 +68,8 @@ class PlainField:
         """The value of a leaf or of a list of leaves; NOT_PLAIN for a stage and for what the type refuses."""
         try:
             value = self.read(source)
+            if type(value) is self.kept:
+                return value
             if value is None and self.nullable:
                 return None
             if not self.is_list:
@@ -90,7 +101,29 @@ def belongs_to(kind: GraphQLObjectType, value: Any) -> bool:
     return kind.is_type_of is not None and kind.is_type_of(value, None) is True  # type: ignore[arg-type]
 
 
-Step = tuple[str, Any, PlainField | None]
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The short way to a field of an operation: how it is read, and of an object the ways to all fields that are asked of it."""
+
+    plain: PlainField
+    inner: tuple[tuple[str, Way], ...] | None = None
+
+    def value(self, source: Any) -> Any:
+        """The answer for a field; NOT_PLAIN when it, or a field of an object, is not there at once or fails."""
+        if self.inner is None:
+            return self.plain.leaf(source)
+        value = self.plain.object(source)
+        if value is NOT_PLAIN:
+            return NOT_PLAIN
+        answer: dict[str, Any] = {}
+        for name, way in self.inner:
+            found = answer[name] = way.value(value)
+            if found is NOT_PLAIN:
+                return NOT_PLAIN
+        return answer
+
+
+Step = tuple[str, Any, Way | None]
 """A name in the answer, the nodes of its field, and the short way if the field has one."""
 
 
@@ -104,6 +137,7 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._plans: dict[tuple[str, int], tuple[Any, list[Step]]] = {}
+        self.async_helpers = GraphQLResolveInfoHelpers(weakly(self.gather_async_work), weakly(self.track_async_work))
         self._short = not getattr(self.middleware_manager, "middlewares", None)
 
     def execute_fields(
@@ -112,8 +146,8 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
         """The values of the fields of one object, by name; awaitable when one of them is."""
         left: dict[str, Any] = {}
         results: dict[str, Any] = {}
-        for name, details, plain in self._plan(parent_type, grouped_field_set):
-            value = NOT_PLAIN if plain is None else self._value(plain, source_value, details)
+        for name, details, way in self._plan(parent_type, grouped_field_set):
+            value = NOT_PLAIN if way is None else way.value(source_value)
             results[name] = value
             if value is NOT_PLAIN:
                 left[name] = details
@@ -127,23 +161,6 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
     async def _merged_later(self, results: dict[str, Any], rest: Any) -> dict[str, Any]:
         return merged(results, await rest)
 
-    def _value(self, plain: PlainField, source: Any, details: Any) -> Any:
-        """The answer for a plain field; NOT_PLAIN when it, or a field of an object, is not there at once or fails."""
-        if plain.kind is None:
-            return plain.leaf(source)
-        value = plain.object(source)
-        if value is NOT_PLAIN:
-            return NOT_PLAIN
-        fields = self.collect_subfields(plain.kind, details).grouped_field_set
-        answer: dict[str, Any] = {}
-        for name, inner, own in self._plan(plain.kind, fields):
-            if own is None:
-                return NOT_PLAIN
-            answer[name] = self._value(own, value, inner)
-            if answer[name] is NOT_PLAIN:
-                return NOT_PLAIN
-        return answer
-
     def _plan(self, parent_type: GraphQLObjectType, grouped_field_set: Any) -> list[Step]:
         """What to do for each field, the same for all objects of a list."""
         key = (parent_type.name, id(grouped_field_set))
@@ -153,19 +170,43 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
             known = self._plans[key] = (grouped_field_set, plan)
         return known[1]
 
-    def _way(self, parent_type: GraphQLObjectType, details: Any) -> PlainField | None:
+    def _way(self, parent_type: GraphQLObjectType, details: Any) -> Way | None:
+        """The short way to a field; None when it, or a field that is asked of it, has none."""
         node = details[0].node
         field = parent_type.fields.get(node.name.value)
         plain: PlainField | None = field.extensions.get(PLAIN) if self._short and field is not None else None
-        if plain is None or field is None or not node.arguments:
-            return plain
-        if any(argument.name.value not in plain.takes for argument in node.arguments):
+        given = node.arguments or ()
+        if plain is None or field is None or any(argument.name.value not in plain.takes for argument in given):
             return None
         try:
-            fragment_variables = details[0].fragment_variable_values
-            return plain.given(get_argument_values(field, node, self.variable_values, fragment_variables))
+            if given:
+                fragment_variables = details[0].fragment_variable_values
+                plain = plain.given(get_argument_values(field, node, self.variable_values, fragment_variables))
+            return Way(plain) if plain.kind is None else self._way_to_object(plain, plain.kind, details)
         except GraphQLError:  # it comes again on the whole way
             return None
+
+    def _way_to_object(self, plain: PlainField, kind: GraphQLObjectType, details: Any) -> Way | None:
+        inner: list[tuple[str, Way]] = []
+        for name, below in self.collect_subfields(kind, details).grouped_field_set.items():
+            way = self._way(kind, below)
+            if way is None:
+                return None
+            inner.append((name, way))
+        return Way(plain, tuple(inner))
+
+
+def weakly(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A bound method that does not hold what it is bound to: an executor that holds itself stays, with all that it met, until
+    cycles are looked for."""
+    return partial(called, WeakMethod(method))
+
+
+def called(method: WeakMethod[Callable[[Any], Any]], values: Any) -> Any:
+    """What the method gives; only what it is bound to has it called, so that is there."""
+    bound = method()
+    assert bound is not None
+    return bound(values)
 
 
 def merged(results: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
@@ -191,7 +232,7 @@ def plain_field(field: GraphQLField) -> PlainField | None:
         return None
     kind, nullable = get_nullable_type(field.type), not isinstance(field.type, GraphQLNonNull)
     if is_leaf_type(kind):
-        return PlainField(read, nullable, kind.coerce_output_value, takes=plain_arguments(field))
+        return PlainField(read, nullable, kind.coerce_output_value, kept=KEPT.get(kind), takes=plain_arguments(field))
     if is_object_type(kind):
         return PlainField(read, nullable, kind=kind)
     item = get_nullable_type(kind.of_type) if is_list_type(kind) else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -143,3 +145,17 @@ async def test_arguments_are_those_of_the_request_and_of_the_alias() -> None:
 async def test_an_attribute_that_must_be_awaited_is_awaited() -> None:
     result = await assemble(Query).execute("{ thing { needed } }", context_value=replace(Found(), needed=soon()))
     assert (result.data, result.errors) == ({"thing": {"needed": "later"}}, None)
+
+
+async def test_an_operation_that_is_done_holds_its_context_no_longer() -> None:
+    schema, found = assemble(Query), Found()
+    await schema.execute(ALL, context_value=found)  # now it is known, and goes straight to the executor
+    seen = weakref.ref(found)
+    gc.disable()
+    try:
+        await schema.execute(ALL, context_value=found)
+        del found
+        await asyncio.sleep(0)
+        assert seen() is None
+    finally:
+        gc.enable()
