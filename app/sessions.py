@@ -87,6 +87,7 @@ class Sessions:
                 yield session
             finally:
                 await session.close()
+                session.let_go()
         finally:  # also when the wait for what still runs is cut off
             if place is not None:
                 place.leave()

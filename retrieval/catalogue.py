@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from retrieval.database import Record
@@ -23,6 +24,7 @@ class Catalogue:
     """The loaders of one reader; no key is shared between two accesses."""
 
     def __init__(self, work: Work, reader: Reader) -> None:
+        self.work = work
         self.reader = reader
         self.fragments: Loader[Id, Fragment] = Loader(work, self._fragments)
         self.entities: Loader[Id, Entity] = Loader(work, self._entities)
@@ -30,11 +32,15 @@ class Catalogue:
         self.sources: Loader[Id, Source] = Loader(work, self._sources)
         self.contents: Loader[Id, str] = Loader(work, self._contents)
         self.facts: Loader[Id, Fact] = Loader(work, self._facts)
-        self.time: FactLoaders = FactLoaders(work, reader)
         self.fragment_counts: Loader[Id, int] = Loader(work, self._fragment_counts)
         self.places: Loader[Id, tuple[int, ...]] = Loader(work, self._places)
         self.attributes: Loader[tuple[int, int, Any], dict[str, Any]] = Loader(work, self._attributes)
         self._pages: Loader[Page, list[Fragment]] = Loader(work, self._fragments_of)
+
+    @cached_property
+    def time(self) -> FactLoaders:
+        """The loaders of facts as of an instant; most requests ask none."""
+        return FactLoaders(self.work, self.reader)
 
     async def fragments_of(self, entity: Entity, after: int, first: int) -> list[Fragment]:
         """A page of an entity's fragments in the order of the text."""

@@ -71,6 +71,17 @@ class Session:
             await self.tracings.work.close()
         await self.work.close()
 
+    def let_go(self) -> None:
+        """Empty the runs, which know the session that knows them: once it is answered, nothing is left to a search for cycles."""
+        held = (self._searches, self._subgraphs, self._typed, self._packs, self._listings, self._countings, self._readers)
+        for known in held:
+            for one in known.values():
+                vars(one).clear()
+            known.clear()
+        for loaders in (self._vectors, self._catalogue):
+            if loaders is not None:
+                vars(loaders).clear()
+
     def again(self) -> Session:
         """A session of the same caller that sees what is stored now, with a full time of its own."""
         seconds = self.store.tuning.statement_seconds * 4

@@ -67,20 +67,20 @@ class Running(Generic[T]):
     def __init__(self, work: Work, name: str, method: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self.record = StageRecord(name)
         self.needs: list[Running[Any]] = []
-        self._method = method
         work.records.append(self.record)
-        self._task = work.start(self._run())
+        self._task = work.start(self._run(method))
 
-    async def _run(self) -> T:
+    async def _run(self, method: Callable[[], Coroutine[Any, Any, T]]) -> T:
         _running.set(self)
         self.record.started = perf_counter()
         try:
-            return await self._method()
+            return await method()
         except BaseException:
             self.record.failed = True
             raise
         finally:
             self.record.seconds = perf_counter() - self.record.started
+            _running.set(None)  # the task keeps its context, and would hold the stage that holds the task
 
     def __await__(self) -> Generator[Any, None, T]:
         waiting = _running.get()

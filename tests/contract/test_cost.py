@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from itertools import islice
 
@@ -68,3 +69,25 @@ async def test_each_statement_and_call_is_counted_for_the_request_that_makes_it(
             counted = await cost(store, document.replace("ASKED", asked), world.named("admin").token)
             assert counted == (counted[0] if statements is None else statements, calls), document
             assert counted[0] >= len(recorder(store).statements), document
+
+
+async def test_a_request_that_was_answered_leaves_next_to_nothing_to_a_look_for_cycles(bases: Bases) -> None:
+    url, world = bases.new(), random_world(3)
+    await store_world(url, world)
+    asked = text(some_words(world, random.Random(1)))
+    document = f"{{ search(question: {asked}) {{ hits {{ score fragment {{ text }} }} neighbors {{ hops }} context }} }}"
+    async with opened(url) as store:
+        left = []
+        for _ in range(3):  # the first time more is made that stays
+            gc.collect()
+            gc.disable()
+            try:
+                session = session_for(store, world.named("admin").token)
+                async with session:
+                    await execute_in(session, document)
+                session.let_go()
+                del session
+                left.append(gc.collect())
+            finally:
+                gc.enable()
+    assert left[-1] < 60, left

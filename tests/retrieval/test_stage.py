@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 
 import pytest
 
@@ -113,3 +115,16 @@ async def test_a_circle_entered_from_both_ends_raises_at_once() -> None:
 
     results = await asyncio.wait_for(asyncio.gather(wait("circle"), wait("itself"), return_exceptions=True), 2)
     assert all(isinstance(result, RuntimeError) for result in results)
+
+
+async def test_a_run_that_nobody_holds_any_more_is_gone_without_a_look_for_cycles() -> None:
+    run = Run()
+    await run.double
+    seen = [weakref.ref(run), weakref.ref(run.double), weakref.ref(run.base)]
+    gc.disable()
+    try:
+        del run
+        await asyncio.sleep(0)
+        assert [one() for one in seen] == [None, None, None]
+    finally:
+        gc.enable()
