@@ -15,7 +15,7 @@ from retrieval import records
 from retrieval.cursor import make_cursor, read_cursor
 from retrieval.keys import public_id
 from retrieval.question import check_instant
-from retrieval.untrusted import neutralize
+from retrieval.sealing import safe_text
 
 After = Annotated[str | None, strawberry.argument(description="Cursor to start after; null starts at the first.")]
 Item = TypeVar("Item")
@@ -97,7 +97,7 @@ def fragment_namespace(root: records.Fragment) -> str:
 
 def fragment_text(root: records.Fragment, neutralized: Neutralized = False) -> str:
     """The text, or its safe form."""
-    return neutralize(root.text) if neutralized else root.text
+    return safe_text(root) if neutralized else root.text
 
 
 def fragment_tokens(root: records.Fragment, info: Info) -> int:

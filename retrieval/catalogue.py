@@ -12,6 +12,7 @@ from retrieval.keys import key_digest
 from retrieval.loader import Loader
 from retrieval.reader import Reader
 from retrieval.records import Entity, Fact, Fragment, PersonalDataFinding, Source
+from retrieval.sealing import seal_of
 from retrieval.stage import Work
 
 Id = tuple[int, int]
@@ -103,7 +104,9 @@ class Catalogue:
 
     def _fragment(self, row: Record) -> Fragment:
         ns = row["ns"]
-        title, heading, text = self.reader.shown_parts(ns, row["fragment_title"], row["heading"], row["text"])
+        parts = row["fragment_title"], row["heading"], row["text"]
+        sealed = row["seal"] == seal_of(*parts)
+        title, heading, text = parts if sealed else self.reader.shown_parts(ns, *parts)
         return Fragment(
             ns=ns,
             fragment_id=row["fragment_id"],
@@ -114,6 +117,7 @@ class Catalogue:
             text=text,
             meta=self.reader.shown_value(ns, row["fragment_meta"]),
             identifiers=tuple(row["identifiers"]),
+            sealed=sealed,
         )
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from retrieval.question import Locale
 from retrieval.records import Entity, Fragment
+from retrieval.sealing import safe_text
 from retrieval.tuning import Tuning
 from retrieval.untrusted import neutralize, neutralize_line, quote_orders
 
@@ -62,7 +63,7 @@ def headed_text(fragment: Fragment, mark: str, source: str, *more: str) -> str:
     lines = [neutralize_line(title), *more]
     if fragment.entity.source_path:
         lines.append(source + neutralize_line(fragment.entity.source_path))
-    return "## " + neutralize("\n".join(lines) + "\n\n" + neutralize(fragment.text))
+    return "## " + neutralize("\n".join(lines) + "\n\n" + safe_text(fragment))
 
 
 def entity_line(entity: Entity) -> str:

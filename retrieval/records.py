@@ -41,6 +41,8 @@ class Fragment:
     text: str
     meta: dict[str, Any]
     identifiers: tuple[str, ...]
+    sealed: bool = False
+    """Whether title, heading and text are known to hold nothing to mask, and the text nothing to make safe."""
 
 
 @dataclass(frozen=True, slots=True)

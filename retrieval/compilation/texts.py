@@ -13,6 +13,7 @@ import orjson
 from retrieval.compilation.choosing import Current
 from retrieval.ports import Tokenizer
 from retrieval.records import Entity, Fact, Fragment
+from retrieval.sealing import safe_text
 from retrieval.text import blank
 from retrieval.untrusted import neutralize, neutralize_line
 
@@ -37,7 +38,7 @@ class ItemText:
 
 def text_of_fragment(fragment: Fragment) -> ItemText:
     """The text of a fragment."""
-    title, text, entity = neutralize_line(fragment.title), neutralize(fragment.text), fragment.entity
+    title, text, entity = neutralize_line(fragment.title), safe_text(fragment), fragment.entity
     changed = (title, text) != (fragment.title, fragment.text)
     return ItemText(title, text, entity.namespace, path_of(entity), changed)
 

@@ -25,6 +25,7 @@ from retrieval.ingest.vector_index import build_index
 from retrieval.keys import key_digest
 from retrieval.model import models_held
 from retrieval.personal.lookup import marks_of
+from retrieval.sealing import earned_seal
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
 
 Vector = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -80,6 +81,7 @@ async def store(connection: Connection, ns: int, batch: Sequence[Prepared]) -> d
         [indexed(one.title, "", one.text).words for one in batch],
         [one.kind for one in batch], [one.occurred_at for one in batch], ["\n".join(one.scopes) for one in batch],
         ["\n".join(marks_of(ns, (one.title, one.text))) for one in batch],
+        [earned_seal(one.title, "", one.text) for one in batch],
     )  # fmt: skip
     vectors = {one.key: one.vector for one in batch if one.vector is not None}
     placed = [(row, vectors[row["key"]]) for row in rows if row["key"] in vectors]

@@ -12,6 +12,7 @@ from retrieval.ingest.sql import statement
 from retrieval.ingest.stated_links import LINKS_TO, replace_links
 from retrieval.model import Models
 from retrieval.personal.lookup import marks_of
+from retrieval.sealing import earned_seal
 from retrieval.store import digest_of
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
 
@@ -49,6 +50,7 @@ async def insert_pieces(
         [piece.ordinal for piece in pieces], [piece.heading for piece in pieces], [piece.text for piece in pieces],
         ["\n".join(piece.identifiers) for piece in pieces], [forms[piece.ordinal].words for piece in pieces],
         ["\n".join(marks_of(ns, (document.title, piece.heading, piece.text))) for piece in pieces],
+        [earned_seal(document.title, piece.heading, piece.text) for piece in pieces],
     )  # fmt: skip
     model = models.current
     if model is None:

@@ -1,7 +1,7 @@
 """Brings a base that was filled before personal data were masked in line: flags on sources, words, identifiers and vectors.
 
-It goes fragment by fragment and changes only what differs, so a run that was cut off is followed by another, and one more
-changes nothing. The base is read and written meanwhile.
+It goes fragment by fragment, past those that are sealed, and changes only what differs, so a run that was cut off is followed
+by another, and one more changes nothing. Seals are renewed on the way. The base is read and written meanwhile.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from retrieval.model import Models, models_held
 from retrieval.personal.lookup import marks_of
 from retrieval.personal.parts import masked_parts, values_in
 from retrieval.retrying import retried
+from retrieval.sealing import earned_seal, seal_of
 from retrieval.store import digest_of
 from retrieval.tuning import FRAGMENTS_PER_STATEMENT
 
@@ -48,10 +49,13 @@ async def remask(database: Database, on_progress: Callable[[int, int], None]) ->
     changed, seen, after = 0, 0, (-1, -1)
     while rows := await following(database, "fragments_to_mask", after, FRAGMENTS_PER_STATEMENT):
         after = rows[-1]["ns"], rows[-1]["fragment_id"]
-        for ns in sorted({row["ns"] for row in rows}):
-            personal = [row for row in rows if row["ns"] == ns and is_personal(row)]
+        open_ones = [row for row in rows if not is_sealed(row)]
+        for ns in sorted({row["ns"] for row in open_ones}):
+            given = [row for row in open_ones if row["ns"] == ns]
+            personal = [row for row in given if is_personal(row)]
             if personal:
                 changed += await retried(lambda ns=ns, personal=personal: mask(database, ns, personal))  # type: ignore[misc]
+            await retried(lambda ns=ns, given=given: seal(database, ns, given))  # type: ignore[misc]
         seen += len(rows)
         on_progress(seen, max(seen, total))
     return Remasked(changed, await flag(database))
@@ -62,6 +66,18 @@ async def following(database: Database, name: str, after: tuple[int, int], most:
     async with database.reading() as connection:
         found: list[Record] = await connection.fetch(statement(name), *after, most)
         return found
+
+
+def is_sealed(row: Record) -> bool:
+    """Whether a fragment was stored or masked under the rules of this release and held nothing that they find."""
+    return bool(row["seal"] == seal_of(row["title"], row["heading"], row["text"]))
+
+
+async def seal(database: Database, ns: int, rows: Sequence[Record]) -> None:
+    """Give some fragments of a namespace, whose words and vectors are in line, the seals that they have earned."""
+    seals = {row["fragment_id"]: earned_seal(row["title"], row["heading"], row["text"]) for row in rows}
+    async with database.writing() as connection:
+        await connection.execute(statement("seal_fragments"), ns, list(seals), list(seals.values()))
 
 
 def is_personal(row: Record) -> bool:

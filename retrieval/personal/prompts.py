@@ -24,7 +24,8 @@ def fragment_for_chat(fragment: Fragment, allowed: bool) -> Fragment:
     """A fragment as it stands in a prompt."""
     if allowed:
         return fragment
-    title, heading, text = masked_parts(fragment.title, fragment.heading, fragment.text)
+    parts = fragment.title, fragment.heading, fragment.text
+    title, heading, text = parts if fragment.sealed else masked_parts(*parts)
     return replace(fragment, entity=entity_for_chat(fragment.entity, allowed), title=title, heading=heading, text=text)
 
 

@@ -2,7 +2,7 @@
 -- $1-$3 access, of each: $4 namespace, $5 fragment id
 -- Joined by both and not compared with lists, for which a kept plan may read a whole namespace; one by one, since a plan that was
 -- made of an empty base joins what is asked with all entities of the namespace first.
-select f.fragment_id, f.ordinal, f.title as fragment_title, f.heading, f.text, f.meta as fragment_meta, f.identifiers,
+select f.fragment_id, f.ordinal, f.title as fragment_title, f.heading, f.text, f.meta as fragment_meta, f.identifiers, f.seal,
        e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.source_path, e.meta, e.relevance_scopes,
        e.created_at, e.updated_at, e.occurred_at
   from unnest($4::int[], $5::bigint[]) as a(ns, fragment_id)

@@ -6,6 +6,10 @@ NUMBER_FAULTS = {
     "texts of fragments are not masked": (
         "retrieval/reader.py", "return parts if self.shows(ns) else masked_parts(*parts)", "return parts",
     ),
+    "a seal of another text will do": (
+        "retrieval/catalogue.py", 'sealed = row["seal"] == seal_of(*parts)', 'sealed = row["seal"] != 0',
+    ),
+    "texts with numbers are sealed": ("retrieval/sealing.py", "if masked_parts(*parts) == parts and", "if"),
     "titles of entities are not masked": ("retrieval/catalogue.py", 'shown(ns, row["title"])', 'row["title"]'),
     "paths of entities are not masked": ("retrieval/catalogue.py", 'shown(ns, row["source_path"])', 'row["source_path"]'),
     "contents of sources are not masked": (

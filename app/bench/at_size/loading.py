@@ -21,11 +21,12 @@ from retrieval.ingest.indexing import indexed
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.keys import key_digest
 from retrieval.migrations import Base, prepare
+from retrieval.sealing import earned_seal
 
 DOCUMENTS_OF_STATEMENT = 200
 # Of each document: $1 namespace, $2 digest of the key, $3 key, $4 title; $5 whether each is restricted by itself.
 # Of each fragment: $6 place of its document, $7 ordinal, $8 text, $9 identifiers by line, $10 text that words are made from,
-# $11 vector
+# $11 seal, $12 vector
 STORE = """
     with documents as materialized (
         select * from unnest($1::int[], $2::bytea[], $3::text[], $4::text[])
@@ -36,14 +37,15 @@ STORE = """
           from documents d order by d.place
         returning ns, entity_id, acl_id, key_digest, title
     ), pieces as materialized (
-        select d.key_digest, p.ordinal, p.text, p.identifier_text, p.embedding,
+        select d.key_digest, p.ordinal, p.text, p.identifier_text, p.embedding, p.seal,
                to_tsvector((select b.search_config from base b), p.words) as lexemes
-          from unnest($6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::halfvec[])
-               as p(place, ordinal, text, identifier_text, words, embedding)
+          from unnest($6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::halfvec[])
+               as p(place, ordinal, text, identifier_text, words, seal, embedding)
           join documents d using (place)
     ), stored as (
-        insert into fragment (ns, entity_id, acl_id, ordinal, title, heading, text, identifiers)
-        select m.ns, m.entity_id, m.acl_id, p.ordinal, m.title, '', p.text, string_to_array(p.identifier_text, E'\\n')
+        insert into fragment (ns, entity_id, acl_id, ordinal, title, heading, text, identifiers, seal)
+        select m.ns, m.entity_id, m.acl_id, p.ordinal, m.title, '', p.text, string_to_array(p.identifier_text, E'\\n'),
+               p.seal
           from pieces p join made m using (key_digest) order by m.entity_id, p.ordinal
         returning ns, fragment_id, entity_id, acl_id, ordinal, identifiers
     ), placed as materialized (
@@ -116,6 +118,7 @@ def batch_values(corpus: Corpus, spaces: list[int], documents: range, restricted
         [spaces[corpus.spaces[document]] for document in documents], [key_digest(key) for key in keys], keys, titles, restricted,
         *map(list, zip(*places, strict=True)),
         texts, ["\n".join(find_identifiers(form.embedded)) for form in forms], [form.words for form in forms],
+        [earned_seal(titles[at // FRAGMENTS_OF_DOCUMENT], "", text) for at, text in enumerate(texts)],
         [HalfVector(corpus.vectors[fragment]) for fragment in fragments],
     )  # fmt: skip
 

@@ -1,13 +1,13 @@
 -- Stores fragments with their words and identifiers; gives the id of each by its ordinal.
 -- $1 namespace, $2 entity, $3 permission set, $4 title, $5 meta,
 -- of each fragment: $6 ordinal, $7 heading, $8 text, $9 identifiers by line, $10 text that words are made from,
--- $11 marks of personal data by line
+-- $11 marks of personal data by line, $12 seal
 with given as materialized (
-    select * from unnest($6::int[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])
-               as g(ordinal, heading, text, identifier_text, words, marks)
+    select * from unnest($6::int[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[])
+               as g(ordinal, heading, text, identifier_text, words, marks, seal)
 ), stored as (
-    insert into fragment (ns, entity_id, acl_id, ordinal, title, heading, text, meta, identifiers)
-    select $1, $2, $3, g.ordinal, $4, g.heading, g.text, $5::jsonb, string_to_array(g.identifier_text, E'\n') from given g
+    insert into fragment (ns, entity_id, acl_id, ordinal, title, heading, text, meta, identifiers, seal)
+    select $1, $2, $3, g.ordinal, $4, g.heading, g.text, $5::jsonb, string_to_array(g.identifier_text, E'\n'), g.seal from given g
     returning ns, fragment_id, entity_id, acl_id, ordinal, identifiers
 ), worded as (
     select g.ordinal, g.identifier_text, string_to_array(g.marks, E'\n') as marks, to_tsvector((select b.search_config from base b), g.words) as lexemes from given g
