@@ -16,8 +16,8 @@ def mask_command(as_json: bool) -> None:
     """Index texts with personal data anew from their masked form, and flag their sources.
 
     Needed once for a base that was filled by a release that did not find them, or found fewer. The base is read and written
-    meanwhile; a run that is cut off is taken up by the next. Vectors of what changed are made anew by the workers. After any upgrade
-    it renews the seals that spare readers a look at clean texts; without it answers are the same, and cost more.
+    meanwhile; a run that is cut off is taken up by the next. Vectors of what changed are made anew by the workers. After any
+    upgrade it renews the seals that spare readers a look at clean texts; without it answers are the same, and cost more.
     """
     done = run(work)
     if as_json:
