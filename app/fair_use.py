@@ -61,7 +61,8 @@ class Share:
         self.usual = 0.0
         """The points that an operation usually takes; the next is taken to be like it as long as it is not known."""
         self.refused = 0
-        """The points of the operation that was refused last."""
+        """The points of the operation that was refused last, and when it was."""
+        self.refused_at = -math.inf
         self.closed_until = 0.0
         self.queue = Queue()
         self._at = now
@@ -234,8 +235,7 @@ class Place:
             share.refill(now)
             wait = share.seconds_until(points)
             if wait > 0:
-                share.refused = points
-                self._close(share, now)
+                self._close(share, points, now)
                 return self._too_costly(share, f"; this operation takes {points:,}", wait)
         for share in self._shares:
             self._fair.take(share, points)
@@ -260,9 +260,11 @@ class Place:
                 share.requests -= 1
         self._is_stream = False
 
-    def _close(self, share: Share, now: float) -> None:
-        """Look at no other operation until there are points for a usual one; a dear one keeps no cheap ones out."""
-        if (wait := share.seconds_until(share.likely())) > 0:
+    def _close(self, share: Share, points: int, now: float) -> None:
+        """Look at no other operation until there are points for a usual one; a dear one keeps no cheap ones out, but many do."""
+        is_first = now - share.refused_at >= CLOSED_SECONDS
+        share.refused, share.refused_at = points, now
+        if (wait := share.seconds_until(share.likely() if is_first else points)) > 0:
             share.closed_until = now + min(wait, CLOSED_SECONDS)
             self._fair.turns.send_away(share.queue)
 

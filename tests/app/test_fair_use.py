@@ -167,6 +167,16 @@ async def test_a_dear_operation_that_is_refused_or_let_in_keeps_no_cheap_ones_ou
         place.leave()
 
 
+async def test_dear_operations_without_end_are_refused_at_once_though_cheap_ones_would_be_let_in(server: Server) -> None:
+    assert await server.refusal(5) is None
+    assert [await server.refusal(599) for _ in range(2)] == [1, 1]
+    with pytest.raises(GraphQLError) as refused:
+        await server.fair.enter(Identity(b"ann None"), OperationNote())
+    assert seconds_of(refused.value) == 1
+    server.clock.now += fair_use.CLOSED_SECONDS
+    assert await server.refusal(5) is None
+
+
 async def test_what_is_not_valid_takes_points_too_and_so_cannot_be_sent_without_end(server: Server) -> None:
     for _ in range(600 // fair_use.UNREAD_POINTS + 1):
         (await server.enter()).leave()
