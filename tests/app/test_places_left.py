@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+
+import pytest
 
 from app.credentials import Credentials
 from app.fair_use import FairLimits, FairUse
 from app.sessions import Sessions
+from retrieval.ports import Vectors
 from retrieval.store import Store
 from schema.limits import OperationNote, operation_note
+from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.world import execute_in
 
 LOCAL = Credentials(None, True, "test")
 TURNS_OF_THE_LOOP = 60
+
+
+class Waiting(HashEmbedder):
+    """A provider that waits until it may; here or elsewhere."""
+
+    def __init__(self, runs_here: bool) -> None:
+        super().__init__()
+        self.runs_here = runs_here
+        self.asked, self.may = asyncio.Event(), asyncio.Event()
+
+    async def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        self.asked.set()
+        await self.may.wait()
+        return await super().embed_questions(texts)
 
 
 class Served:
@@ -28,6 +47,13 @@ class Served:
         operation_note.set(OperationNote())
         async with self.sessions.open(LOCAL) as session:
             await execute_in(session, "{ namespaces { name } }")
+
+    async def one_that_embeds(self) -> int:
+        """One that needs the vector of a question; gives the calls that it says it made."""
+        operation_note.set(OperationNote())
+        async with self.sessions.open(LOCAL) as session:
+            await session.question_vector("zebra")
+            return session.spent.provider_calls
 
     async def one_that_clings(self) -> None:
         """One with work that does not end when it is told to."""
@@ -73,4 +99,18 @@ async def test_a_request_that_is_cut_off_once_more_while_it_ends_gives_its_place
         task.cancel()
         await asyncio.wait({task})
     assert task.cancelled()
+    assert served.is_empty()
+
+
+@pytest.mark.parametrize("runs_here", [False, True])
+async def test_a_request_has_no_turn_while_it_waits_for_a_provider_elsewhere(store: Store, runs_here: bool) -> None:
+    store.embedder = provider = Waiting(runs_here)
+    served = Served(store)
+    task = asyncio.create_task(served.one_that_embeds())
+    await asyncio.wait_for(provider.asked.wait(), 20)
+    (share,) = served.fair.shares.values()
+    assert (share.requests, len(share.queue.turns)) == (1, int(runs_here))
+    provider.may.set()
+    assert await task == 1
+    assert await served.one_that_embeds() == 1, "the vector is remembered, and the count does not say so"
     assert served.is_empty()

@@ -73,6 +73,13 @@ def test_a_list_that_is_looked_for_again_costs_what_the_first_look_costs() -> No
     ]
 
 
+def test_whoever_calls_a_provider_gives_way() -> None:
+    ways: list[str] = []
+    spent = Spent(gives_way=lambda: ways.append("given"))
+    spent.call_provider()
+    assert (spent.provider_calls, ways) == (1, ["given"])
+
+
 def test_a_write_that_others_came_before_costs_what_the_first_try_costs() -> None:
     tries = 0
 
