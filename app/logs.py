@@ -26,10 +26,9 @@ TOLD = ("reason", "namespace", "table", "seconds")
 def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> None:
     """Send structlog and the standard library through one handler on stderr."""
     structlog.configure(
-        processors=PROCESSORS,
+        processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -67,8 +66,6 @@ SHARED: list[structlog.typing.Processor] = [
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     without_messages,
 ]
-PROCESSORS: list[structlog.typing.Processor] = [*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter]
-"""The same list whenever logging is configured: loggers that were made before keep it."""
 
 
 def _renderer(log_format: LogFormat) -> structlog.typing.Processor:

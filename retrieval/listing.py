@@ -12,8 +12,6 @@ from retrieval.access import Space
 from retrieval.catalogue import entity_of
 from retrieval.cursor import make_cursor, read_cursor
 from retrieval.entity_filter import EntityFilter
-from retrieval.errors import BadCursor
-from retrieval.personal.masking import holds_mask
 from retrieval.primitives.filters import entity_filter_values
 from retrieval.records import Entity
 from retrieval.stage import Work, stage
@@ -55,6 +53,7 @@ class Listing:
         names = question.namespaces
         self._secret = session.store.base.cursor_secret
         self._scope = [caller, "entities", names and sorted(names), question.filter.digest, question.order]
+        self._ordered_by: dict[tuple[int, int], str] = {}
         self._after = None if question.after is None else read_cursor(self._secret, self._scope, question.after)
 
     @stage
@@ -62,11 +61,12 @@ class Listing:
         """The entities of the page, and one more when there is one."""
         order, first = self.question.order, self.question.first
         text, date, ns, entity_id = self._after or (None, None, None, None)
-        if text is None and ns is not None and entity_id is not None and order is EntityOrder.TITLE:
-            text = await self._title(ns, entity_id)
         after = (text, None if date is None else datetime.fromisoformat(date), ns, entity_id)
         shown = [space.ns for space in self.spaces if self.reader.shows(space.ns)]
         rows = await self.reader.rows("entities", *await self._filter(), order, *after, first + 1, shown)
+        for row in rows:
+            ns, text = row["ns"], row["ordered_by"]
+            self._ordered_by[ns, row["entity_id"]] = self.reader.shown(ns, text) if order is EntityOrder.TITLE else text
         return [entity_of(row, self.reader) for row in rows]
 
     @stage
@@ -76,31 +76,20 @@ class Listing:
         return rows[0]["n"] if rows else 0
 
     def cursor(self, entity: Entity) -> str:
-        """The cursor of an entity in this list."""
-        text, *place = place_of(entity, self.question.order)
-        # A title that was masked is not where it stands, and one that was not would tell: it is looked up again.
-        told = self.question.order is not EntityOrder.TITLE or self.reader.shows(entity.ns) or not holds_mask(entity.title)
-        return make_cursor(self._secret, self._scope, [text if told else None, *place])
-
-    async def _title(self, ns: int, entity_id: int) -> str:
-        """The title of the last entity of the page before, as it is stored; raises `BadCursor` when it has gone since."""
-        rows = await self.reader.rows("entities_by_id", [ns], [entity_id])
-        if not rows:
-            raise BadCursor("What the cursor points to has gone; start from the first page.")
-        title: str = rows[0]["title"]
-        return title
+        """The cursor of an entity of the page; it holds a title as it is ordered, which for some readers is without numbers."""
+        date = date_of(entity, self.question.order)
+        place = [self._ordered_by[entity.ns, entity.entity_id], None if date is None else date.isoformat()]
+        return make_cursor(self._secret, self._scope, [*place, entity.ns, entity.entity_id])
 
     async def _filter(self) -> tuple[Any, ...]:
         return entity_filter_values(self.reader.asked(self.question.filter), await self.session.now())
 
 
-def place_of(entity: Entity, order: EntityOrder) -> tuple[str, str | None, int, int]:
-    """Where an entity stands: its text ('' in an order by date), its date (None in an order by text), namespace and id."""
-    texts = {EntityOrder.KEY: entity.key, EntityOrder.TITLE: entity.title}
+def date_of(entity: Entity, order: EntityOrder) -> datetime | None:
+    """The date that an entity is ordered by; None in an order by text."""
     dates = {
         EntityOrder.CREATED: entity.created_at,
         EntityOrder.UPDATED: entity.updated_at,
         EntityOrder.OCCURRED: entity.occurred_at,
     }
-    date = dates.get(order)
-    return texts.get(order, ""), None if date is None else date.isoformat(), entity.ns, entity.entity_id
+    return dates.get(order)

@@ -73,11 +73,6 @@ def masked(text: str) -> str:
     return _remembered(text) if len(text) <= _REMEMBERED_MOST else _masked(text)
 
 
-def holds_mask(text: str) -> bool:
-    """Whether a mask stands in a text, so that it may not be what is stored."""
-    return any(kind.mask in text for kind in Kind)
-
-
 def masked_value(value: Any, name: str = "") -> Any:
     """A JSON value with the strings, numbers and names in it masked; what a value is called helps to tell what it is."""
     if isinstance(value, str):

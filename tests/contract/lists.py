@@ -92,10 +92,10 @@ def listed(
 
 
 def place_of(view: View, entity: Entity, order: str) -> tuple[Any, ...]:
-    """Where an entity stands in an order: a title whose numbers are masked where one of zeros would."""
+    """Where an entity stands in an order: a title whose numbers are masked where one without its digits would."""
     title = entity.title
     if not view.shows(entity.space) and view.world.numbers_in(title):
-        title = re.sub(r"\d", "0", re.sub(r"\S*@\S*", "@", title))
+        title = re.sub(r"\d", "#", re.sub(r"\S*@\S*", "@", title))
     texts = {"KEY": entity.key, "TITLE": title}
     dates = {"CREATED": entity.created, "UPDATED": entity.updated, "OCCURRED": entity.occurred}
     if order in texts:
