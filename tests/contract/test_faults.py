@@ -98,7 +98,7 @@ SOONEST = {
     "emptiness is that of all": (0, 7), "facts around an entity lead to hidden ones": (1, 9),
     "facts around an entity come from hidden ones": (0, 7), "facts around an entity were stated in hidden places": (1, 9),
     "facts around an entity that are found by key lead to hidden ones": (1, 0),
-    "a fact of a list holds at the moment when it ends": (0, 4), "a fact by id was stated in hidden places": (1, 2),
+    "a fact of a list holds at the moment when it ends": (0, 4), "a fact by id was stated in hidden places": (5, 3),
 } | dict.fromkeys((
     "an entity by id ignores namespaces", "equal keys of several namespaces are one", "a fragment by id ignores restrictions",
     "fragments of an entity are counted whatever they are", "a source by id ignores restrictions",
@@ -241,7 +241,8 @@ DEEP_FAULTS = {
         ("tests/stories/test_facts_over_time.py::test_a_cursor_of_facts_is_good_for_its_caller_and_its_list_only",),
     ),
     "a walk starts wherever a key is": (
-        "retrieval/subgraph.py", "(spaces if ref.namespace is None else [known[ref.namespace]])", "spaces", WORLD,
+        "retrieval/subgraph.py", "(spaces if ref.namespace is None else [known[ref.namespace]])", "spaces",
+        (WORLD[0].replace("[1]", "[2]"),),
     ),
     "the near vector list ignores restrictions": (
         "retrieval/sql/vector_near.sql", ROW.format("v"), "v.ns = any($1)",
@@ -313,7 +314,7 @@ async def shows_to(caller: int, url: str, world: World) -> bool:
 @pytest.fixture(scope="module")
 def worlds(shared_bases: Bases) -> list[tuple[str, World]]:
     """Worlds that faults are looked for in, one after the other."""
-    made = [(shared_bases.new(), random_world(seed)) for seed in range(300, 305)]
+    made = [(shared_bases.new(), random_world(seed)) for seed in (*range(300, 305), 308)]
     for url, world in made:
         asyncio.run(store_world(url, world))
     return made
