@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
@@ -160,8 +161,8 @@ class _Walk:
 
 def _times(value: Any, argument_type: GraphQLInputType) -> int:
     """A page size counts as itself, a list of ids by its length, a list of steps by the sum of their limits."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return max(1, value)
+    if isinstance(value, int | float) and not isinstance(value, bool):  # a variable may write 50 as 50.0
+        return max(1, int(value)) if math.isfinite(value) else 1
     if isinstance(value, str | Enum):
         return NAMED_SIZES.get(value.name if isinstance(value, Enum) else value, 1)
     if isinstance(value, list):

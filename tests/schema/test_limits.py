@@ -193,6 +193,7 @@ async def test_mutations_of_one_request_are_capped() -> None:
         ("{ item(k: 50) { child { name } } }", {}, 51),
         ("{ item { child { name } } }", {}, 9),
         ("query($n: Int!) { items(first: $n) { child { name } } }", {"n": 30}, 31),
+        ("query($n: Int!) { items(first: $n) { child { name } } }", {"n": 30.0}, 31),
         ("query($n: Int = 30) { items(first: $n) { child { name } } }", {}, 31),
         ("query($n: Int = 30) { items(first: $n) { child { name } } }", {"n": 3}, 4),
         ("query($n: Int) { items(first: $n) { child { name } } }", {}, 21),
