@@ -30,7 +30,7 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 async def embedder(server: OpenAIServer) -> AsyncIterator[OpenAIEmbedder]:
     server.reset()
-    made = OpenAIEmbedder(model="m", dimensions=8, base_url=server.url, timeout=5, batch_size=10)
+    made = OpenAIEmbedder(model="m", dimensions=8, base_url=server.url, timeout=2, batch_size=10)
     yield made
     server.reset()
     await made.close()
@@ -223,7 +223,7 @@ async def test_timeouts_open_the_breaker_too(server: OpenAIServer) -> None:
 
 
 async def test_a_provider_that_cannot_be_reached_is_one_clear_line() -> None:
-    embedder = OpenAIEmbedder(model="m", dimensions=8, base_url="http://127.0.0.1:9/v1", timeout=10)
+    embedder = OpenAIEmbedder(model="m", dimensions=8, base_url="http://127.0.0.1:9/v1", timeout=2)
     with pytest.raises(ProviderUnavailable, match="cannot be reached"):
         await embedder.embed_questions(["q"])
     await embedder.close()
