@@ -11,7 +11,7 @@ select e.ns, e.entity_id, e.acl_id, e.key, e.kind, e.type, e.title, e.status, e.
  cross join lateral (
      select case when $19::text = 'KEY' then e.key
                  when $19::text <> 'TITLE' then ''
-                 when e.ns = any($25::int[]) or e.title !~ '[@＠﹫]|%40|&(amp;)*(#|commat)|[0-9０-９٠-٩۰-۹०-९]([^0-9０-９٠-٩۰-۹०-९]{0,12}[0-9０-９٠-٩۰-۹०-९]){6}'
+                 when e.ns = any($25::int[])
                       or regexp_replace(e.title, '\m(19|20)\d\d[-./](0[1-9]|1[0-2])[-./][0-3]\d\M', '', 'g') !~ '[@＠﹫]|%40|&(amp;)*(#|commat)|[0-9０-９٠-٩۰-۹०-९]([^0-9０-９٠-٩۰-۹०-९]{0,12}[0-9０-９٠-٩۰-۹०-९]){6}' then e.title
                  else regexp_replace(regexp_replace(e.title, '(<[^<>]*>|\S)*([@＠﹫]|%40|&(amp;)*(#64|#x40|commat))(<[^<>]*>|\S)*', '@', 'g'),
                                      '[0-9０-９٠-٩۰-۹०-९]', '#', 'g')

@@ -13,17 +13,10 @@ from retrieval.errors import ContextQLError
 from retrieval.identity import Identity
 from retrieval.store import Store
 from schema.limits import OperationNote
+from tests.fixtures.clock import Clock
 from tests.fixtures.writing import ADMIN, rows, values
 
 LIMITS = FairLimits(points=6_000)
-
-
-@dataclass
-class Clock:
-    now: float = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @dataclass

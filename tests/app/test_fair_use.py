@@ -14,16 +14,9 @@ from retrieval.access import Caller
 from retrieval.administration.rights import local_administrator
 from retrieval.identity import Identity
 from schema.limits import OperationNote
+from tests.fixtures.clock import Clock
 
 LIMITS = FairLimits(points=600, requests=3, streams=2)
-
-
-@dataclass
-class Clock:
-    now: float = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @dataclass

@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 
 from app import turns
 from app.turns import Queue, Turns
-
-
-@dataclass
-class Clock:
-    now: float = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.fixtures.clock import Clock
 
 
 @dataclass

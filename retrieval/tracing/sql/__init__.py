@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+from retrieval.statements import statements_in
 
-
-@cache
-def statement(name: str) -> str:
-    """The text of a statement as it stands in its file."""
-    return (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+statement = statements_in(Path(__file__).parent)
