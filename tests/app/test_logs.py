@@ -56,7 +56,7 @@ def test_no_line_repeats_the_message_of_an_exception_or_what_libraries_write_to_
     failure = json.loads(said[3])["exception"]
     assert failure.endswith("builtins.ZeroDivisionError < builtins.ValueError")
     assert "<module>" in failure
-    for secret in ("ann@", "7707", "4012", "hidden"):
+    for secret in ("ann@", "7707083893", "4012 8888", "hidden"):
         assert secret not in "".join([*said, *lines("console", program)])
 
 

@@ -18,6 +18,8 @@ from tests.fixtures.world import execute_in
 
 LOCAL = Credentials(None, True, "test")
 TURNS_OF_THE_LOOP = 60
+TOO_FEW_TURNS_TO_BE_ANSWERED = 3
+"""A request waits more often than that for the database, however quick the machine is."""
 
 
 class Waiting(HashEmbedder):
@@ -86,7 +88,7 @@ async def test_a_request_that_is_cut_off_after_any_turn_of_the_loop_gives_its_pl
         cut_off += sum(task.cancel() for task in tasks)
         await asyncio.wait(tasks)
         assert served.is_empty(), turns
-    assert cut_off > TURNS_OF_THE_LOOP / 2
+    assert cut_off >= 2 * TOO_FEW_TURNS_TO_BE_ANSWERED
 
 
 async def test_a_request_that_is_cut_off_once_more_while_it_ends_gives_its_place_back(store: Store) -> None:
