@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -29,6 +30,7 @@ from schema.model_calls import answers, reranks
 
 LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
 VALIDATION_FAILED = "GRAPHQL_VALIDATION_FAILED"
+_BROKEN_LITERAL = re.compile(r", but encountered error '.*'(?=; found: )", re.DOTALL)
 RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
@@ -233,10 +235,14 @@ def _refusal(what: str, value: int, limit: int, advice: str) -> GraphQLError:
 
 
 def _validated(schema: GraphQLSchema, document: DocumentNode, most: int) -> list[GraphQLError]:
-    errors = validate(schema, document, RULES, max_errors=most, hide_suggestions=True)
-    for error in errors:
-        error.extensions = {**(error.extensions or {}), "code": VALIDATION_FAILED}
-    return errors
+    return [_of_document(error) for error in validate(schema, document, RULES, max_errors=most, hide_suggestions=True)]
+
+
+def _of_document(error: GraphQLError) -> GraphQLError:
+    # A literal that breaks its scalar's reader, such as an Int of 5,000 digits, is the document's mistake and not the server's:
+    # without its cause it is not masked. A scalar of our own has said which code its mistake has.
+    message = _BROKEN_LITERAL.sub("", error.message)
+    return GraphQLError(message, nodes=error.nodes, extensions={"code": VALIDATION_FAILED, **(error.extensions or {})})
 
 
 def _unnamed(document: DocumentNode, name: str | None) -> list[GraphQLError]:

@@ -76,6 +76,8 @@ async def test_a_domain_error_keeps_code_message_and_place() -> None:
         ("{ whole(number: 1) }" + "\n#" * 101, "LIMIT_EXCEEDED"),
         ("{ whole(number: " + "[" * 1_000 + "]" * 1_000 + ") }", "LIMIT_EXCEEDED"),
         ("{ nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("{ whole(number: " + "9" * 5_000 + ") }", "GRAPHQL_VALIDATION_FAILED"),
+        ("query($n: Int! = " + "9" * 5_000 + ") { whole(number: $n) }", "GRAPHQL_VALIDATION_FAILED"),
         ("query($n: Int!) { whole(number: $n) }", "BAD_INPUT"),
         ("{ spoilt }", "INTERNAL"),
         ("{ missing }", "INTERNAL"),
