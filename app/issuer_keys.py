@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import httpx2
@@ -36,7 +36,7 @@ class IssuerKeys:
 
     def __init__(
         self, issuer: str, url: str | None = None, *, fresh: float, kept: float, seconds: float = SECONDS,
-        pause: float = PAUSE_SECONDS,
+        pause: float = PAUSE_SECONDS, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._issuer = issuer
         self._url = url
@@ -44,6 +44,7 @@ class IssuerKeys:
         self._kept = max(fresh, kept)
         self._seconds = seconds
         self._pause = pause
+        self._clock = clock
         self._keys: Keys = {}
         self._fetched = -math.inf
         self._tried = -math.inf
@@ -55,7 +56,7 @@ class IssuerKeys:
 
         Raises `Unauthenticated` when the issuer has none, `ProviderUnavailable` when it is down.
         """
-        age = time.monotonic() - self._fetched
+        age = self._clock() - self._fetched
         if age >= self._kept:
             self._keys = {}
         elif age >= self._fresh:
@@ -90,9 +91,9 @@ class IssuerKeys:
         """The fetch that is under way or is begun now; None when the last one is too short a while ago."""
         if self._fetching is not None and not self._fetching.done():
             return self._fetching
-        if time.monotonic() - self._tried < self._pause:
+        if self._clock() - self._tried < self._pause:
             return None
-        self._tried = time.monotonic()
+        self._tried = self._clock()
         self._fetching = asyncio.create_task(self._fetch_once())
         return self._fetching
 
@@ -105,7 +106,7 @@ class IssuerKeys:
             log.warning("issuer_keys_not_read", url=self._url or self._issuer, reason=str(error)[:200] or type(error).__name__)
         else:
             self._failing = False
-            self._fetched = time.monotonic()
+            self._fetched = self._clock()
 
     async def _discovered(self) -> str:
         """The address of the keys, as the issuer names it."""

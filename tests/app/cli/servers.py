@@ -8,10 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+
+from tests.fixtures.ports import free_port
 
 CALL = [sys.executable, "-c", "from app.cli import main; main()"]
 
@@ -31,27 +33,26 @@ class Running:
     def text(self) -> str:
         return self.log.read_text()
 
-    def ready(self, seconds: float = 60) -> float:
+    def ready(self, seconds: float = 120) -> float:
         """Wait until it is ready; gives the seconds."""
         began = time.monotonic()
         while time.monotonic() - began < seconds:
             assert self.process.poll() is None, self.text
-            try:
+            with suppress(httpx.TransportError):
                 if httpx.get(f"{self.url}/readyz", timeout=5, verify=False).status_code == 200:
                     return time.monotonic() - began
-            except httpx.TransportError:
-                time.sleep(0.05)
+            time.sleep(0.05)
         raise AssertionError(self.text)
 
     def ask(self, query: str, token: str | None = None) -> httpx.Response:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         # Nothing is encrypted here, and reading the certificates takes longer than the answer.
-        return httpx.post(f"{self.url}/graphql", json={"query": query}, headers=headers, timeout=30, verify=False)
+        return httpx.post(f"{self.url}/graphql", json={"query": query}, headers=headers, timeout=60, verify=False)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and give the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(40)
+        return self.process.wait(120)
 
 
 @contextmanager
@@ -64,12 +65,7 @@ def running(log: Path, *arguments: str, **settings: str) -> Iterator[Running]:
         if started.process.poll() is None:
             started.process.send_signal(signal.SIGTERM)
             try:
-                started.process.wait(20)
+                started.process.wait(60)
             except subprocess.TimeoutExpired:
                 started.process.kill()
                 started.process.wait()
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    return 20_000 + (os.getpid() * 7 + time.monotonic_ns() // 1_000) % 12_000
