@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from retrieval.database import Database
 from retrieval.migrations import Base, prepare
@@ -18,10 +18,12 @@ from retrieval.store import Store
 from retrieval.tuning import Tuning
 from tests.fixtures.databases import TestServer
 from tests.fixtures.embedders import DIMENSIONS, MODEL, HashEmbedder
+from tests.fixtures.patience import PATIENCE
 from tests.fixtures.run_folder import RunFolder
 
-settings.register_profile("busy", deadline=None)  # how long an example takes says how busy the machine is
-settings.load_profile("busy")
+# How long examples take to be drawn or tried says how busy the machine is.
+settings.register_profile("new examples", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same examples", settings.get_profile("new examples"), derandomize=True, database=None)
 
 RUN_FOLDER = "CONTEXTQL_TEST_RUN"
 MADE = pytest.StashKey[RunFolder]()
@@ -43,6 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # A run starts some hundred processes: each saves a second when the bytecode of the product and the tests is kept.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # A default run judges a change, so each tries the same examples; the long run is there to look for new ones.
+    settings.load_profile("same examples" if "not long" in config.option.markexpr else "new examples")
     if not hasattr(config, "workerinput") and RUN_FOLDER not in os.environ:
         config.stash[MADE] = RunFolder()
         os.environ[RUN_FOLDER] = str(config.stash[MADE].path)
@@ -150,6 +154,6 @@ async def prepared(url: str) -> Base:
 async def store(migrated: tuple[str, Base]) -> AsyncIterator[Store]:
     """An open base with an embedder of hashes."""
     url, base = migrated
-    database = await Database.open(url, acquire_seconds=20)
-    yield Store(database, base, Tuning(), HashEmbedder())
+    database = await Database.open(url, acquire_seconds=20, connect_seconds=30)
+    yield Store(database, base, Tuning(**PATIENCE), HashEmbedder())
     await database.close()
