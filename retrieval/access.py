@@ -89,6 +89,8 @@ class Caller:
     """Who made the signed token by which the caller came itself; None by any other way."""
     request_id: str | None = None
     """The id of the request, for the audit; None on the command line."""
+    snapshot: str | None = None
+    """What the database held when this was resolved, as PostgreSQL writes it; None for one that was not."""
 
     def narrowed(self, names: Iterable[str] | None) -> tuple[Space, ...]:
         """The spaces asked for, in their order; None is all. Raises `NamespaceNotFound`."""

@@ -105,6 +105,7 @@ def _caller_of(row: Record, identity: Identity, request_id: str | None) -> Calle
         now=row["now"],
         model=model_of(row["model_number"], row["embedding_model"], row["embedding_size"]),
         request_id=request_id,
+        snapshot=row["snapshot"],
     )
 
 

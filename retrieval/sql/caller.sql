@@ -1,5 +1,5 @@
 -- Who a token stands for: principal, all groups at any depth, everyone; the namespaces it may read, the permission sets that are open to
--- it there and about how many fragments they hold; the rights epoch and the model of vectors of the same moment.
+-- it there and about how many fragments they hold; the rights epoch, the model of vectors and the snapshot of the same moment.
 -- $1 digest of an opaque token (bytea, null without one), $2 whether to let in the local administrator, $3 roles that read a namespace
 -- whole, $4 whether the plan is kept, $5 subject of a signed token (null without one) and $6 the groups that it names, $7 the user that a
 -- service acts for (null for none)
@@ -54,7 +54,7 @@ with recursive bearer as (
 ), counted as (
     select h.ns, sum(h.fragments)::int as fragments from held h group by h.ns
 )
-select w.principal_id, w.name, w.administrator, w.service, e.n as epoch, now() as now,
+select w.principal_id, w.name, w.administrator, w.service, e.n as epoch, now() as now, pg_current_snapshot()::text as snapshot,
        b.model_number, b.embedding_model, b.embedding_size,
        array(select principal_id from stands) as stands_for,
        array(select p.name from principal p where p.principal_id = any(array(select principal_id from stands))

@@ -20,9 +20,12 @@ _left: set[asyncio.Task[Any]] = set()
 """What was given up and still has to let go of its connection."""
 
 
-async def store_trace(store: Store, record: TraceRecord) -> bool:
-    """Store a trace within the time that it has; false when it was not: too slow, no writes, no connection."""
-    task = asyncio.create_task(insert(store, record))
+async def store_trace(store: Store, record: TraceRecord, since: str | None) -> bool:
+    """Store a trace within the time that it has; false when it was not: too slow, no writes, no connection, an erasure.
+
+    `since` is the snapshot in which its request began: what was erased later may stand in it, and nothing is left to find that by.
+    """
+    task = asyncio.create_task(insert(store, record, since))
     _left.add(task)
     task.add_done_callback(ended)
     try:
@@ -32,7 +35,7 @@ async def store_trace(store: Store, record: TraceRecord) -> bool:
         await asyncio.gather(task, return_exceptions=True)
         raise
     if task.done():
-        return not task.cancelled() and task.exception() is None
+        return not task.cancelled() and task.exception() is None and task.result()
     task.cancel()
     return False
 
@@ -44,15 +47,17 @@ def ended(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-async def insert(store: Store, record: TraceRecord) -> None:
-    """Write the row, in a connection of its own."""
+async def insert(store: Store, record: TraceRecord, since: str | None) -> bool:
+    """Write the row, in a connection of its own, unless what it names may have been erased; true when it is there."""
     started = perf_counter()
     body = json_text(plain_of(record))
     owner = (None, record.issuer, record.made_by) if record.issuer is not None else (record.principal_id, None, None)
-    values = (record.trace_id, owner[0], list(record.namespaces), record.marks(), body, *owner[1:])
+    values = (record.trace_id, owner[0], list(record.namespaces), record.marks(), body, *owner[1:], since)
     async with store.database.writing(store.tuning.trace_seconds) as connection:
-        await connection.execute(statement("store_trace"), *values)
+        await connection.execute(statement("keep_erasures_out"), list(record.namespaces))
+        stored = taken(await connection.execute(statement("store_trace"), *values))
     store.observer.statement("store_trace", perf_counter() - started)
+    return stored > 0
 
 
 async def prune_traces(database: Database, days: int) -> int:
@@ -67,7 +72,8 @@ async def prune_traces(database: Database, days: int) -> int:
 
 
 async def drop_traces(connection: Connection, ns: int) -> None:
-    """Take away every trace over a namespace that is being deleted."""
+    """Take away every trace over a namespace that is being deleted, those too that are being stored."""
+    await connection.execute(statement("keep_traces_out"), ns)
     await connection.execute(statement("drop_traces_of_namespace"), ns)
 
 
@@ -79,7 +85,11 @@ async def drop_traces_of_subject(connection: Connection, name: str) -> int:
 async def erase_from_traces(
     connection: Connection, ns: int, namespace: str, entities: list[int], facts: list[int], keys: list[str]
 ) -> int:
-    """Take entities, what belongs to them, facts and keys that were given out of every stored trace; gives how many held them."""
+    """Take entities, what belongs to them, facts and keys that were given out of every stored trace; gives how many held them.
+
+    Traces of requests that are under way are not stored from here on.
+    """
+    await connection.execute(statement("keep_traces_out"), ns)
     marks = [f"e{one}" for one in entities] + [f"a{one}" for one in facts] + [mark_of_key(key) for key in keys]
     erased = Erased(ns, namespace, frozenset(entities), frozenset(facts), tuple(keys))
     asked = await traces_that_ask(connection, ns, keys)

@@ -66,14 +66,16 @@ class Tracing:
     async def stored(self) -> str | None:
         """The id of the trace once it is stored, with all stages that ran; None when it could not be.
 
-        Nor is one stored for a caller who reads no namespace at all: nothing is read then, so that the id would lead nowhere.
+        Nor is one stored for a caller who reads no namespace at all: nothing is read then, so that the id would lead nowhere. A
+        request begins with its caller, so that snapshot tells what was erased while it ran.
         """
         record = await self.record
-        if not (await self._tracings.session.caller).spaces:
+        caller = await self._tracings.session.caller
+        if not caller.spaces:
             return None
         await self._tracings.rest()
         whole = replace(record, stages=traced(started(*parts(self._run))))
-        return record.trace_id if await store_trace(self._tracings.session.store, whole) else None
+        return record.trace_id if await store_trace(self._tracings.session.store, whole, caller.snapshot) else None
 
     @stage
     async def shown(self) -> ShownTrace:
