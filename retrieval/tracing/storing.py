@@ -23,7 +23,7 @@ _left: set[asyncio.Task[Any]] = set()
 async def store_trace(store: Store, record: TraceRecord, since: str | None) -> bool:
     """Store a trace within the time that it has; false when it was not: too slow, no writes, no connection, an erasure.
 
-    `since` is the snapshot in which its request began: what was erased later may stand in it, and nothing is left to find that by.
+    `since` is the snapshot in which its request began: what was erased later may stand in it, and nothing is left to find it by.
     """
     task = asyncio.create_task(insert(store, record, since))
     _left.add(task)
