@@ -30,7 +30,7 @@ class Credentials:
 def credentials_of(connection: HTTPConnection, request_id: str, connection_init: Mapping[str, Any] | None = None) -> Credentials:
     """Read credentials from the headers; those of a socket's `connection_init` payload go first."""
     return Credentials(
-        authorization=_from_payload(connection_init or {}) or connection.headers.get("authorization"),
+        authorization=_authorization(connection, connection_init or {}),
         local=is_local(connection),
         request_id=request_id,
         acts_for=_acts_for(connection, connection_init or {}),
@@ -96,8 +96,10 @@ def _as_utf8(value: str) -> str:
         return ""
 
 
-def _from_payload(payload: Mapping[str, Any]) -> str | None:
-    for name, value in payload.items():
-        if name.lower() == "authorization" and isinstance(value, str):
-            return value
-    return None
+def _authorization(connection: HTTPConnection, payload: Mapping[str, Any]) -> str | None:
+    """What is given twice, or is no text, is no token, and must not fall back to the rights of whoever sends none."""
+    given: list[object] = [value for name, value in payload.items() if name.lower() == "authorization" and value is not None]
+    given = given or list(connection.headers.getlist("authorization"))
+    if not given:
+        return None
+    return given[0] if len(given) == 1 and isinstance(given[0], str) else ""

@@ -175,6 +175,15 @@ def check_values(name: str, values: Iterable[str], most: int) -> tuple[str, ...]
     return tuple(dict.fromkeys(strict(value, f"A value of `{name}`") for value in listed))
 
 
+def check_scopes(name: str, scopes: tuple[str, ...]) -> tuple[str, ...]:
+    """Relevance scopes as they are; raises `BadInput` for one that is not of the form `type:id`."""
+    for scope in scopes:
+        kind, colon, id = scope.partition(":")
+        if not (colon and kind and id):
+            raise BadInput(f"`{name}` has {scope[:100]!r}; a relevance scope has the form `type:id`, such as `project:alpha`.")
+    return scopes
+
+
 def check_instant(name: str, instant: datetime) -> datetime:
     """An instant with its zone, in UTC, between years 1 and 9999."""
     if instant.tzinfo is None or instant.utcoffset() is None:

@@ -32,12 +32,12 @@ def check_principal(name: str) -> str:
     return check_name(name, "The name of a principal", PRINCIPAL_LENGTH)
 
 
-def check_title(title: str | None) -> str | None:
+def check_title(title: str | None, what: str = "The title") -> str | None:
     """A title in composed form, None when there is nothing to see; raises `BadInput` when it is too long."""
-    if title is None or blank(title := strict(title, "The title")):
+    if title is None or blank(title := strict(title, what)):
         return None
     if len(title) > TITLE_LENGTH:
-        raise BadInput(f"The title has {len(title):,} characters; at most {TITLE_LENGTH:,} are taken.")
+        raise BadInput(f"{what} has {len(title):,} characters; at most {TITLE_LENGTH:,} are taken.")
     return title
 
 

@@ -56,7 +56,7 @@ async def create_token(
     """Make a token of a user or service; raises `Forbidden` for anyone but an administrator, and `BadInput`."""
     if expires_at is not None and (expires_at := check_instant("expiresAt", expires_at)) <= datetime.now(UTC):
         raise BadInput("`expiresAt` has passed already.")
-    name, label = check_principal(principal), check_title(label)
+    name, label = check_principal(principal), check_title(label, "The label")
     secret = PREFIX + secrets.token_urlsafe(32)
     async with database.writing() as connection:
         await require_administrator(connection, caller)

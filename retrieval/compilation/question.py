@@ -14,7 +14,7 @@ from retrieval.access import Space
 from retrieval.compilation.item import CHANNELS
 from retrieval.errors import BadInput
 from retrieval.keys import check_key
-from retrieval.question import Locale, check_instant, check_namespaces, check_values, depth_of, is_finite, within
+from retrieval.question import Locale, check_instant, check_namespaces, check_scopes, check_values, depth_of, is_finite, within
 from retrieval.ranking import Channel
 from retrieval.subgraph import EntityRef, checked
 from retrieval.text import blank, strict
@@ -157,12 +157,7 @@ def checked_anchors(tuning: Tuning, anchors: Sequence[EntityRef]) -> tuple[Entit
 
 def checked_scopes(name: str, scopes: Iterable[str], most: int) -> tuple[str, ...]:
     """Relevance scopes, each once; raises `BadInput` for one that is not of the form `type:id`."""
-    found = check_values(name, scopes, most)
-    for scope in found:
-        kind, colon, id = scope.partition(":")
-        if not (colon and kind and id):
-            raise BadInput(f"`{name}` has {scope[:100]!r}; a relevance scope has the form `type:id`, such as `project:alpha`.")
-    return found
+    return check_scopes(name, check_values(name, scopes, most))
 
 
 def checked_allowed(tuning: Tuning, scopes: Iterable[str] | None) -> tuple[str, ...] | None:

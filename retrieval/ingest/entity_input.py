@@ -16,11 +16,12 @@ from retrieval.ingest.source_input import (
     check_list,
     check_meta,
     check_moment,
+    check_stored_scopes,
     check_text,
 )
 from retrieval.keys import check_key
 from retrieval.text import blank, stored
-from retrieval.tuning import NAME_LENGTH, PATH_LENGTH, READERS_MOST, SCOPE_LENGTH, SCOPES_MOST, TITLE_LENGTH
+from retrieval.tuning import NAME_LENGTH, PATH_LENGTH, READERS_MOST, SCOPE_LENGTH, TITLE_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def checked(entity: EntityInput) -> EntityInput:
         attributes=check_attributes(entity.attributes),
         valid_from=check_moment("validFrom", entity.valid_from),
         meta=None if entity.meta is None else check_meta(entity.meta),
-        relevance_scopes=None if scopes is None else check_list("relevanceScopes", scopes, SCOPES_MOST, SCOPE_LENGTH),
+        relevance_scopes=None if scopes is None else check_stored_scopes(scopes),
         readers=None if entity.readers is None else check_list("readers", entity.readers, READERS_MOST, SCOPE_LENGTH),
         occurred_at=check_moment("occurredAt", entity.occurred_at),
     )

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from retrieval.errors import BadInput
-from retrieval.ingest.source_input import KEY_LENGTH, check_list, check_moment, check_text
+from retrieval.ingest.source_input import KEY_LENGTH, check_list, check_moment, check_stored_scopes, check_text
 from retrieval.keys import check_key, read_id
 from retrieval.question import depth_of, encode_json
 from retrieval.tuning import (
@@ -18,8 +18,6 @@ from retrieval.tuning import (
     FACT_VALUE_BYTES,
     NAME_LENGTH,
     PLACES_MOST,
-    SCOPE_LENGTH,
-    SCOPES_MOST,
 )
 
 
@@ -66,9 +64,7 @@ def checked(fact: FactInput) -> FactInput:
         value=None if fact.value is None else check_value(fact.value),
         valid_from=since,
         valid_to=until,
-        relevance_scopes=None
-        if fact.relevance_scopes is None
-        else check_list("relevanceScopes", fact.relevance_scopes, SCOPES_MOST, SCOPE_LENGTH),
+        relevance_scopes=None if fact.relevance_scopes is None else check_stored_scopes(fact.relevance_scopes),
         stated_in=None if fact.stated_in is None else check_list("statedIn", fact.stated_in, PLACES_MOST, KEY_LENGTH),
     )
 

@@ -12,7 +12,7 @@ import orjson
 
 from retrieval.errors import BadInput
 from retrieval.keys import check_key
-from retrieval.question import check_instant, depth_of, encode_json
+from retrieval.question import check_instant, check_scopes, depth_of, encode_json
 from retrieval.text import blank, stored, strict
 from retrieval.tuning import (
     ABOUT_MOST,
@@ -91,7 +91,7 @@ def checked(source: SourceInput) -> SourceInput:
         meta=check_meta(source.meta),
         attributes=check_attributes(source.attributes),
         status=check_optional("status", source.status, NAME_LENGTH),
-        relevance_scopes=check_list("relevanceScopes", source.relevance_scopes or (), SCOPES_MOST, SCOPE_LENGTH),
+        relevance_scopes=check_stored_scopes(source.relevance_scopes or ()),
         readers=None if source.readers is None else check_list("readers", source.readers, READERS_MOST, SCOPE_LENGTH),
         occurred_at=check_moment("occurredAt", source.occurred_at),
         origin=check_origin(source.origin or Origin()),
@@ -140,6 +140,11 @@ def check_list(name: str, values: Sequence[str], most: int, length: int) -> tupl
     if len(values) > most:
         raise BadInput(f"`{name}` has {len(values):,} values; at most {most:,} are taken.")
     return tuple(dict.fromkeys(check_text(name, value, length) for value in values))
+
+
+def check_stored_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
+    """What something is about, each `type:id` once: another form could be asked for in no pack."""
+    return check_scopes("relevanceScopes", check_list("relevanceScopes", scopes, SCOPES_MOST, SCOPE_LENGTH))
 
 
 def check_about(keys: Sequence[str]) -> tuple[str, ...]:

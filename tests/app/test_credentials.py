@@ -48,8 +48,16 @@ def test_the_payload_of_a_socket_goes_before_its_header() -> None:
     request = connection(authorization="Bearer header")
     assert credentials_of(request, "1").authorization == "Bearer header"
     assert credentials_of(request, "1", {"authorization": "Bearer payload"}).authorization == "Bearer payload"
-    assert credentials_of(request, "1", {"Authorization": 7}).authorization == "Bearer header"
+    assert credentials_of(request, "1", {"Authorization": None}).authorization == "Bearer header"
     assert credentials_of(connection(), "1").authorization is None
+
+
+@pytest.mark.parametrize("given", [{"Authorization": 7}, {"Authorization": ""}, {"Authorization": "a", "authorization": "b"}])
+def test_a_token_that_is_none_does_not_count_as_no_token(given: dict[str, object]) -> None:
+    for request in (connection(), connection(authorization="Bearer header")):
+        assert credentials_of(request, "1", given).authorization == ""
+    raw = [(b"host", b"localhost"), (b"authorization", b"Bearer a"), (b"authorization", b"Bearer b")]
+    assert credentials_of(HTTPConnection({"type": "http", "headers": raw}), "1").authorization == ""
 
 
 def test_a_user_is_named_once_by_the_header_or_by_the_payload_of_a_socket() -> None:
