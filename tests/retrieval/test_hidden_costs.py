@@ -78,8 +78,11 @@ async def rows(connection: Any, ns: int, name: str, values: str) -> int:
 
 
 async def pages(connection: Any, ns: int, name: str, values: str) -> int:
-    """How many pages a statement looks at when it has run before."""
+    """How many pages a statement looks at when it has run before: the least of three, since it may have to look at catalogues."""
     for _ in range(2):
         await connection.fetch(asked(ns, name, values))
-    (told,) = json.loads(await connection.fetchval(f"explain (analyze, buffers, format json) {asked(ns, name, values)}"))
-    return int(told["Plan"]["Shared Hit Blocks"]) + int(told["Plan"]["Shared Read Blocks"])
+    seen = []
+    for _ in range(3):
+        (told,) = json.loads(await connection.fetchval(f"explain (analyze, buffers, format json) {asked(ns, name, values)}"))
+        seen.append(int(told["Plan"]["Shared Hit Blocks"]) + int(told["Plan"]["Shared Read Blocks"]))
+    return min(seen)

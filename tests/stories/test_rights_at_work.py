@@ -140,7 +140,7 @@ async def test_groups_may_hold_themselves_and_each_other_a_thousand_deep(house: 
 
 async def test_the_clock_of_the_database_decides_when_a_token_ends(house: Desk) -> None:
     token = await house.token("ann")
-    for interval, is_good in (("1 second", True), ("-1 millisecond", False), ("1 hour", True)):
+    for interval, is_good in (("1 minute", True), ("-1 millisecond", False), ("1 hour", True)):
         async with house.store.database.writing() as connection:
             await connection.execute(f"update token set expires_at = clock_timestamp() + interval '{interval}'")  # noqa: S608
         answer = await house.send("{ viewer { principal } }", token)

@@ -176,7 +176,7 @@ async def test_spellings_of_a_key_are_one_entity_and_the_first_stays(store: Stor
 
 
 @given(st.text(max_size=30), st.text(max_size=3_000))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 def test_checking_twice_is_checking_once(status: str, title: str) -> None:
     try:
         entity = checked(EntityInput("a", "t", f"x{title}", status=status))

@@ -26,7 +26,7 @@ async def test_old_results_are_forgotten_by_the_next_write_which_waits_for_nobod
         await connection.execute("update idempotency set created_at = now() - interval '1 year'")
     async with store.database.writing() as connection:
         await connection.execute("select from idempotency for update")
-        await asyncio.wait_for(assert_under(store, "second", 2), 3)
+        await asyncio.wait_for(assert_under(store, "second", 2), 30)
     assert await values(store, "select count(*) from idempotency") == [2]
     await assert_under(store, "third", 3)
     assert await values(store, "select count(*) from idempotency") == [2]

@@ -19,7 +19,7 @@ UNMASKED = """
     update fragment_lexemes set lexemes = to_tsvector('russian', 'карта 4012888888881881'), identifiers = '{inn7707083893}',
                                 identifier_text = 'inn7707083893'
      where fragment_id = (select min(fragment_id) from fragment)"""
-SHOWN = "select identifiers, personal_data from fragment join source using (ns, entity_id)"
+SHOWN = "select identifiers, personal_data from fragment join source using (ns, entity_id) order by fragment_id"
 
 
 def quiet(done: int, total: int) -> None:
