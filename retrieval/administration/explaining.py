@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from retrieval.access import WHOLE, Caller
 from retrieval.administration.names import ADMINISTRATOR, EVERYONE, check_principal
-from retrieval.administration.rights import require, require_administrator
+from retrieval.administration.rights import require_administrator, require_to_read
 from retrieval.administration.sql import statement
 from retrieval.database import Connection, Database
 from retrieval.errors import BadInput
@@ -63,12 +63,12 @@ async def explain(
     """
     name = check_principal(principal)
     digest = None if key is None else key_digest(check_key(key, Tuning().key_most))
-    async with database.writing() as connection:
+    async with database.snapshot() as connection:
         if namespace is None:
             namespace = await namespace_of(connection, caller, key, digest)
             if namespace is None:
                 return Explanation(False, (f"There is no entity {key!r} in any namespace.",))
-        ns = await require(connection, caller, namespace, "ADMIN")
+        ns = await require_to_read(connection, caller, namespace, "ADMIN")
         standing = await standing_of(connection, name)
         if standing is None:
             return Explanation(False, unknown(name))

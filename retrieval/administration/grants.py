@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from retrieval.access import ROLES, Caller
 from retrieval.administration.names import check_principal, principals_by_name
-from retrieval.administration.rights import bump_rights_epoch, require
+from retrieval.administration.rights import bump_rights_epoch, require, require_to_read
 from retrieval.administration.sql import statement
 from retrieval.auditing.actions import Action
 from retrieval.auditing.writes import note_write
@@ -72,8 +72,8 @@ async def revoke(
 async def list_grants(database: Database, caller: Caller, namespace: str, principal: str | None = None) -> tuple[Grant, ...]:
     """Who holds what in a namespace, of one principal or of all; needs ADMIN there."""
     name = None if principal is None else check_principal(principal)
-    async with database.writing() as connection:
-        ns = await require(connection, caller, namespace, "ADMIN")
+    async with database.snapshot() as connection:
+        ns = await require_to_read(connection, caller, namespace, "ADMIN")
         rows = await connection.fetch(statement("list_grants"), ns, name)
     return tuple(Grant(row["principal"], row["kind"], row["role"], row["entity_key"]) for row in rows)
 

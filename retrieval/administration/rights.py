@@ -29,6 +29,13 @@ async def require(connection: Connection, caller: Caller, namespace: str, role: 
     Raises `NamespaceNotFound` when the caller may not read it, the same as when it does not exist, and `Forbidden` when it
     may read but not do this. Roles and groups are read anew, whatever `caller` says about them.
     """
+    if await connection.fetchval(statement("hold_namespace"), strict(namespace, "The name of the namespace")) is None:
+        raise NamespaceNotFound(namespace)
+    return await require_to_read(connection, caller, namespace, role)
+
+
+async def require_to_read(connection: Connection, caller: Caller, namespace: str, role: str) -> int:
+    """As `require`, for what only reads: nothing is held, so that a database that takes no writes answers too."""
     namespace = strict(namespace, "The name of the namespace")
     row = await connection.fetchrow(statement("roles"), namespace, caller.principal_id, is_local(caller), list(caller.claimed))
     if row is None or not (row["administrator"] or row["roles"]):

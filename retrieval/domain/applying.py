@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from retrieval.access import Caller
-from retrieval.administration.rights import require
+from retrieval.administration.rights import require, require_to_read
 from retrieval.administration.sql import statement as administration
 from retrieval.auditing.actions import Action
 from retrieval.auditing.writes import note_write
@@ -46,34 +46,41 @@ async def apply_pack(database: Database, caller: Caller, namespace: str, pack: D
     Raises `Conflict` for a version that is older, or the same with another content, for what other packs declare, and for what
     is stored that does not follow it; `NamespaceNotFound`, `Forbidden`.
     """
-    return await retried(lambda: tried(database, caller, namespace, pack, keep=True))
+    return await retried(lambda: tried(database, caller, namespace, pack))
 
 
 async def check_pack(database: Database, caller: Caller, namespace: str, pack: DomainPack) -> Applied:
-    """What `apply_pack` would do or raise, without doing it."""
-    return await retried(lambda: tried(database, caller, namespace, pack, keep=False))
+    """What `apply_pack` would do or raise now, without doing it: it waits for no write, and none waits for it."""
+    async with database.snapshot() as connection:
+        ns = await require_to_read(connection, caller, namespace, "ADMIN")
+        return Applied(pack.name, pack.version, await checked(connection, caller, ns, pack) is not None)
 
 
-async def tried(database: Database, caller: Caller, namespace: str, pack: DomainPack, keep: bool) -> Applied:
+async def tried(database: Database, caller: Caller, namespace: str, pack: DomainPack) -> Applied:
     """One transaction."""
     async with database.writing() as connection:
         ns = await require(connection, caller, namespace, "ADMIN")
     async with database.writing() as connection:
         await connection.execute(administration("lock_namespace"), ns)
         ns = await require(connection, caller, namespace, "ADMIN")
-        rows = await connection.fetch(statement("packs"), ns)
-        packs = {row["name"]: read_body(row["body"]) for row in rows}
-        if not is_new(packs.get(pack.name), pack):
-            return Applied(pack.name, pack.version, False)
-        domain = joined((packs | {pack.name: pack}).values())
-        found = [one async for one in breaks(connection, ns, domain, is_masked=not shows(caller, ns))]
-        if found:
-            raise Breaks(pack, found)
-        if keep:
+        domain = await checked(connection, caller, ns, pack)
+        if domain is not None:
             await put(connection, ns, pack, domain)
             what = {"pack": pack.name, "version": pack.version}
             await note_write(connection, caller, Action.APPLY_DOMAIN_PACK, ns, what=what)
-    return Applied(pack.name, pack.version, True)
+    return Applied(pack.name, pack.version, domain is not None)
+
+
+async def checked(connection: Connection, caller: Caller, ns: int, pack: DomainPack) -> Domain | None:
+    """The rules of a namespace with a pack; None when it changes nothing. Raises `Conflict` when it cannot be applied."""
+    rows = await connection.fetch(statement("packs"), ns)
+    packs = {row["name"]: read_body(row["body"]) for row in rows}
+    if not is_new(packs.get(pack.name), pack):
+        return None
+    domain = joined((packs | {pack.name: pack}).values())
+    if found := [one async for one in breaks(connection, ns, domain, is_masked=not shows(caller, ns))]:
+        raise Breaks(pack, found)
+    return domain
 
 
 def is_new(before: DomainPack | None, pack: DomainPack) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import orjson
 
 from retrieval.access import Caller
-from retrieval.administration.rights import require
+from retrieval.administration.rights import require_to_read
 from retrieval.database import Connection, Database
 from retrieval.domain.pack import DomainPack
 from retrieval.domain.rules import Domain
@@ -27,8 +27,8 @@ class AppliedPack:
 
 async def packs_of(database: Database, caller: Caller, namespace: str) -> tuple[AppliedPack, ...]:
     """The packs of a namespace by name; needs READER there. Raises `NamespaceNotFound`."""
-    async with database.writing() as connection:
-        ns = await require(connection, caller, namespace, "READER")
+    async with database.snapshot() as connection:
+        ns = await require_to_read(connection, caller, namespace, "READER")
         rows = await connection.fetch(statement("packs"), ns)
     return tuple(AppliedPack(read_body(row["body"]), row["applied_at"]) for row in rows)
 

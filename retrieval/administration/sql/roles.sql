@@ -1,4 +1,4 @@
--- The roles of a principal in a namespace, through all its groups; the namespace cannot be deleted before the transaction ends.
+-- The roles of a principal in a namespace, through all its groups.
 -- $1 namespace, $2 principal (null for the local administrator, 0 for one without a row), $3 whether it is the local administrator,
 -- $4 groups that a signed token names
 select n.ns,
@@ -21,4 +21,3 @@ select n.ns,
        ) as roles
   from namespace n
  where n.name = $1
-   for key share of n
