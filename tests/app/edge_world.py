@@ -36,6 +36,8 @@ class World:
     reasons: list[str] = field(default_factory=list)
     open_sessions: int = 0
     refused: set[str] = field(default_factory=set)
+    let_go: threading.Event = field(default_factory=threading.Event)
+    """Ends `held`."""
     ends_at: float | None = None
 
     @asynccontextmanager
@@ -160,6 +162,13 @@ class Query:
             raise
         return "done"
 
+    @strawberry.field
+    async def held(self, info: Info) -> str:
+        info.context.world.events.append("held")
+        while not info.context.world.let_go.is_set():
+            await asyncio.sleep(0.005)
+        return "let go"
+
 
 @strawberry.type
 class Mutation:
@@ -227,7 +236,7 @@ def edge(world: World | None = None, **settings: Any) -> Iterator[tuple[World, h
     world = world or World()
     with (
         served(make_app(world, **settings)) as address,
-        httpx.Client(base_url=f"http://{address}", timeout=20, verify=False) as client,
+        httpx.Client(base_url=f"http://{address}", timeout=60, verify=False) as client,
     ):
         yield world, client
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from app.evaluation.collection import read_collection
 from app.evaluation.packs import HYBRID, LEXICAL, RRF, evidence_in_packs
@@ -46,6 +46,19 @@ class AwayEmbedder(HashEmbedder):
 
     async def embed_questions(self, texts: Any) -> Any:
         raise AssertionError("a question was embedded")
+
+
+class Telling(Progress):
+    """Tells when all documents are loaded and the first question is about to be asked."""
+
+    def __init__(self) -> None:
+        super().__init__(console=Console(stderr=True), disable=True)
+        self.asks = asyncio.Event()
+
+    def add_task(self, description: str, *rest: Any, **more: Any) -> TaskID:
+        if description == "Asking":
+            self.asks.set()
+        return super().add_task(description, *rest, **more)
 
 
 @dataclass
@@ -186,10 +199,10 @@ async def test_nothing_is_left_behind_after_an_error(place: Place) -> None:
 
 
 async def test_nothing_is_left_behind_when_it_is_cancelled_in_the_middle(place: Place) -> None:
-    before = await place.counts()
-    running = asyncio.create_task(place.run(embeddings=given(place.folder)))
-    while not running.done() and await place.counts() == before:  # looks again until there is something to leave behind
-        pass
+    before, progress = await place.counts(), Telling()
+    running = asyncio.create_task(evaluate(place.store, place.folder, EvalOptions(embeddings=given(place.folder)), progress))
+    await asyncio.wait({running, asyncio.create_task(progress.asks.wait())}, return_when=asyncio.FIRST_COMPLETED)
+    assert [(task.description, task.completed) for task in progress.tasks[:-1]] == [("Loading documents", len(DOCUMENTS))]
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

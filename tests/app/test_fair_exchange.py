@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
+import asyncpg
 import pytest
 
 from app.fair_exchange import KEPT_SECONDS, Exchange
@@ -11,6 +13,7 @@ from app.fair_use import FairLimits, FairUse
 from retrieval.database import Database
 from retrieval.errors import ContextQLError
 from retrieval.identity import Identity
+from retrieval.migrations import Base
 from retrieval.store import Store
 from schema.limits import OperationNote
 from tests.fixtures.clock import Clock
@@ -42,6 +45,27 @@ class Process:
     def left(self) -> float:
         share = self.fair.share(f"{ADMIN.principal_id}:{ADMIN.name}")
         return share.level
+
+
+STANDING = """
+    create function now() returns timestamptz language sql stable as $$ select timestamptz '2026-01-01 00:00:30+00' $$;
+    alter table points_used alter at set default public.now();
+    do $$ begin
+        execute format('alter role %I in database %I set search_path = public, pg_catalog', current_user, current_database());
+    end $$"""
+
+
+@pytest.fixture
+def migrated(migrated: tuple[str, Base]) -> tuple[str, Base]:
+    """A base whose clock stands, since what is counted by the minute is counted differently when a minute ends in between."""
+
+    async def stand() -> None:
+        connection = await asyncpg.connect(migrated[0])
+        await connection.execute(STANDING)
+        await connection.close()
+
+    asyncio.run(stand())
+    return migrated
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -19,28 +18,33 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from tests.app.edge_world import ask, codes, wait_until
+from tests.fixtures.ports import free_port
 
 PROGRAM = """
-import asyncio, socket, sys
+import asyncio, pathlib, sys
 from app.lifecycle import Drain, server
 from app.logs import configure_logging
 from tests.app.edge_world import World, make_app
+class Told(list):
+    def append(self, event):
+        pathlib.Path(sys.argv[3], event).touch()
 configure_logging("json")
 drain = Drain()
-port = int(sys.argv[1])
-asyncio.run(server(make_app(World(), drain=drain), drain, host="127.0.0.1", port=port, drain_seconds=int(sys.argv[2])).serve())
+app = make_app(World(events=Told()), drain=drain)
+asyncio.run(server(app, drain, host="127.0.0.1", port=int(sys.argv[1]), drain_seconds=int(sys.argv[2])).serve())
 """
+STARTED = "slow started"
+"""The file that is there once a slow request runs."""
 
 
 @contextmanager
-def process(drain_seconds: int) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-c", PROGRAM, str(port), str(drain_seconds)]
+def process(drain_seconds: int, events: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    port = free_port()
+    command = [sys.executable, "-c", PROGRAM, str(port), str(drain_seconds), str(events)]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
-            wait_until(lambda: alive(client), 15)
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, verify=False) as client:
+            wait_until(lambda: alive(client))
             yield running, client
     finally:
         running.kill()
@@ -54,10 +58,10 @@ def alive(client: httpx.Client) -> bool:
         return False
 
 
-def test_requests_end_sockets_are_told_and_the_code_is_0() -> None:
-    with process(drain_seconds=15) as (running, client):
+def test_requests_end_sockets_are_told_and_the_code_is_0(tmp_path: Path) -> None:
+    with process(60, tmp_path) as (running, client):
         answers: list[httpx.Response] = []
-        request = threading.Thread(target=lambda: answers.append(ask(client, "{ slow(seconds: 3) }")))
+        request = threading.Thread(target=lambda: answers.append(ask(client, "{ slow(seconds: 2) }")))
         url = f"ws://127.0.0.1:{client.base_url.port}/graphql"
         with connect(url, subprotocols=[Subprotocol("graphql-transport-ws")]) as connection:
             connection.send(json.dumps({"type": "connection_init"}))
@@ -66,7 +70,7 @@ def test_requests_end_sockets_are_told_and_the_code_is_0() -> None:
             connection.send(json.dumps({"type": "subscribe", "id": "1", "payload": ticks}))
             connection.recv(timeout=30)
             request.start()
-            time.sleep(1.5)
+            wait_until((tmp_path / STARTED).exists)
             running.send_signal(signal.SIGTERM)
             with pytest.raises(ConnectionClosed) as caught:
                 connection.recv(timeout=30)
@@ -80,12 +84,12 @@ def test_requests_end_sockets_are_told_and_the_code_is_0() -> None:
         assert "Traceback" not in output
 
 
-def test_what_does_not_end_in_time_is_cancelled() -> None:
-    with process(drain_seconds=1) as (running, client):
+def test_what_does_not_end_in_time_is_cancelled(tmp_path: Path) -> None:
+    with process(1, tmp_path) as (running, client):
         answers: list[httpx.Response] = []
-        request = threading.Thread(target=lambda: answers.append(ask(client, "{ slow(seconds: 20) }")))
+        request = threading.Thread(target=lambda: answers.append(ask(client, "{ slow(seconds: 50) }")))
         request.start()
-        time.sleep(1.5)
+        wait_until((tmp_path / STARTED).exists)
         running.send_signal(signal.SIGTERM)
         output, _ = running.communicate(timeout=60)
         assert running.returncode == 0, output
