@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import AsyncIterator
@@ -223,13 +224,20 @@ async def test_a_subscription_for_a_user_ends_when_the_service_may_act_no_more(p
 
 async def test_a_socket_ends_with_its_signed_token(place: Place) -> None:
     follow = 'subscription { ingestion(namespace: "of-ann") { namespace } }'
-    token = place.issuer.token("анна", exp=int(time.time()) - 54)  # the leeway is a minute
-    payload = {"Authorization": f"Bearer {token}"}
-    async with socket(place, payload) as idle, socket(place, payload) as busy:
-        await heard(idle)
-        await heard(busy)
-        assert (await subscribed(busy, follow))["type"] == "next"
-        assert [await closing(idle), await closing(busy)] == [4403, 4403]
+    for seconds in (6, 15, 45):  # a machine may be too busy to open two sockets in so short a time
+        ends = int(time.time()) + seconds
+        token = place.issuer.token("анна", exp=ends - 60)  # the leeway is a minute
+        payload = {"Authorization": f"Bearer {token}"}
+        with contextlib.suppress(ConnectionClosed):
+            async with socket(place, payload) as idle, socket(place, payload) as busy:
+                await heard(idle)
+                await heard(busy)
+                begun = (await subscribed(busy, follow))["type"]
+                if time.time() < ends:
+                    assert begun == "next"
+                    assert [await closing(idle), await closing(busy)] == [4403, 4403]
+                    return
+    raise AssertionError("no socket was opened with a token that holds")
 
 
 async def test_a_socket_in_use_ends_when_its_token_is_revoked(place: Place) -> None:

@@ -107,12 +107,15 @@ FAULTS: dict[str, tuple[Faults, str, bool]] = {
 
 async def test_whatever_goes_wrong_is_a_status_and_the_rest_stands(desk: Desk, server: OpenAIServer) -> None:
     healthy = await answered(desk)
-    desk.store.tuning = tuned(answer_seconds=1.5, answer_characters=2_000)
     for name, (faults, status, has_text) in FAULTS.items():
         desk.store.chat = type(desk.store.chat)(model="stand-in", base_url=server.url)  # type: ignore[misc,call-arg,union-attr]
         server.faults = faults
-        found = await answered(desk)
-        answer = found.pop("answer")
+        for seconds in (1.5, 10.0, 40.0) if faults.hang or faults.chat.pause_after else (60.0,):
+            desk.store.tuning = tuned(answer_seconds=seconds, answer_characters=2_000)
+            found = await answered(desk)
+            answer = found.pop("answer")
+            if answer["text"] or not has_text:  # a machine may be too busy to say anything in so short a time
+                break
         assert (answer["status"], bool(answer["text"])) == (status, has_text), (name, answer)
         assert found == {"hits": healthy["hits"], "context": healthy["context"]}, name
         assert all(cut(answer["text"], one["start"], one["end"]) == one["marker"] for one in answer["citations"]), name
@@ -145,11 +148,12 @@ async def test_a_second_answer_is_refused_before_any_field_runs(desk: Desk, serv
 async def test_calls_are_bounded_and_one_too_many_is_a_status(base_url: str, server: OpenAIServer) -> None:
     async with answering_desk(base_url, server, calls=1) as desk:
         server.mind = says(CITED)
-        server.faults = Faults(chat=ChatFaults(piece_seconds=0.2))
+        server.faults = Faults(hang=True)
         first = asyncio.create_task(answered(desk))
         while not server.calls:
             await asyncio.sleep(0.01)
         second = await answered(desk)
+        server.faults = Faults()
         assert (second["answer"]["status"], len(second["hits"])) == ("UNAVAILABLE", 3)
         assert (await first)["answer"]["status"] == "ANSWERED"
         assert (await answered(desk))["answer"]["status"] == "ANSWERED"
@@ -161,7 +165,7 @@ async def test_a_client_that_leaves_ends_the_call(desk: Desk, server: OpenAIServ
     while not server.calls or not server.calls[0].progress.pieces:
         await asyncio.sleep(0.01)
     request.cancel()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not server.calls[0].progress.left:
             await asyncio.sleep(0.01)
 

@@ -64,9 +64,12 @@ async def test_it_is_masked_for_whoever_may_not_read_them_everywhere(desk: Desk,
 
 
 async def test_a_number_that_comes_in_pieces_is_in_none_of_them(desk: Desk, server: OpenAIServer) -> None:
-    server.faults = Faults(chat=ChatFaults(piece_seconds=0.005))
     for name, text in (("eve", MASKED), ("ann", CHECKED)):
-        pieces, whole = await followed(desk, await desk.token(name))
+        for seconds in (0.005, 0.05, 0.5):  # what comes while a machine is busy becomes one piece
+            server.faults = Faults(chat=ChatFaults(piece_seconds=seconds))
+            pieces, whole = await followed(desk, await desk.token(name))
+            if len(pieces) > 3:
+                break
         assert len(pieces) > 3
         assert "".join(pieces) == whole["text"] == text
         assert all(cut(text, one["start"], one["end"]) == one["marker"] for one in whole["citations"])

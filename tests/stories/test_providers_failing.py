@@ -16,7 +16,7 @@ from retrieval.migrations import Unfit, prepare
 from tests.fixtures.desk import Desk, desk_at, with_namespace
 from tests.fixtures.embedders import MODEL
 from tests.fixtures.openai_server import Faults, OpenAIServer, vector_of
-from tests.fixtures.world import tuned
+from tests.fixtures.patience import SECONDS
 from tests.fixtures.writing import rows, values
 
 SEARCH = (
@@ -27,13 +27,25 @@ STATE = "{ knowledge { pendingEmbeddings } }"
 
 @pytest.fixture
 async def desk(base_url: str, server: OpenAIServer) -> AsyncIterator[Desk]:
-    """A desk whose provider is the stand-in, with batches of ten."""
+    """A desk whose provider is the stand-in, with batches of ten and a minute's patience."""
     server.reset()
-    embedder = OpenAIEmbedder(model=MODEL, dimensions=8, base_url=server.url, timeout=1.0, batch_size=10)
-    async with desk_at(base_url, embedder, tuning=tuned(embedding_seconds=1.0, statement_seconds=10.0)) as desk:
+    embedder = OpenAIEmbedder(model=MODEL, dimensions=8, base_url=server.url, timeout=SECONDS, batch_size=10)
+    async with desk_at(base_url, embedder) as desk:
         yield await with_namespace(desk)
     server.reset()
     await embedder.close()
+
+
+@pytest.fixture
+async def hurried(desk: Desk, server: OpenAIServer) -> AsyncIterator[Desk]:
+    """The desk, that waits a second for a provider."""
+    patient, desk.store.embedder = (
+        desk.store.embedder,
+        OpenAIEmbedder(model=MODEL, dimensions=8, base_url=server.url, timeout=1.0, batch_size=10),
+    )
+    yield desk
+    await desk.store.embedder.close()
+    desk.store.embedder = patient
 
 
 async def work(desk: Desk) -> None:
@@ -67,15 +79,15 @@ REPLIES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("reply", REPLIES)
 async def test_a_reply_that_does_not_fit_is_never_stored_and_is_asked_for_again(
-    desk: Desk, server: OpenAIServer, reply: str
+    hurried: Desk, server: OpenAIServer, reply: str
 ) -> None:
-    await fill(desk, 25)
+    await fill(hurried, 25)
     server.faults = Faults(items=REPLIES[reply], first=1)
-    await work(desk)
-    assert await check_vectors(desk) == 25
-    assert (await desk.ask(STATE))["knowledge"]["pendingEmbeddings"] == 0
+    await work(hurried)
+    assert await check_vectors(hurried) == 25
+    assert (await hurried.ask(STATE))["knowledge"]["pendingEmbeddings"] == 0
     server.faults = Faults(items=REPLIES[reply])
-    found = (await desk.ask(SEARCH))["search"]
+    found = (await hurried.ask(SEARCH))["search"]
     assert (found["vector"], [one["code"] for one in found["degraded"]]) == ([], ["PROVIDER_UNAVAILABLE"])
     assert len(found["lexical"]) == len(found["hits"]) == 8
 
@@ -96,13 +108,13 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_question_is_answered_by_words_while_the_provider_fails(desk: Desk, server: OpenAIServer, fault: str) -> None:
-    await fill(desk, 12)
-    await work(desk)
+async def test_a_question_is_answered_by_words_while_the_provider_fails(hurried: Desk, server: OpenAIServer, fault: str) -> None:
+    await fill(hurried, 12)
+    await work(hurried)
     server.faults = FAULTS[fault]
     for query in (SEARCH, SEARCH.replace("слово7", "слово8")):
         started = time.monotonic()
-        found = (await desk.ask(query))["search"]
+        found = (await hurried.ask(query))["search"]
         assert time.monotonic() - started < 15
         assert len(found["lexical"]) == len(found["hits"]) == 8
         assert found["vector"] == []
@@ -116,28 +128,32 @@ async def test_a_question_is_answered_by_words_while_the_provider_fails(desk: De
 async def test_a_provider_that_hangs_costs_its_time_and_holds_nobody_else(desk: Desk, server: OpenAIServer) -> None:
     await fill(desk, 12)
     server.faults = Faults(hang=True)
-    started = time.monotonic()
-    asked = asyncio.gather(*(desk.ask(SEARCH.replace("слово7", f"слово{number}")) for number in range(12)))
-    await asyncio.sleep(0.2)
-    viewer_started = time.monotonic()
+    asked = [asyncio.create_task(desk.ask(SEARCH.replace("слово7", f"слово{number}"))) for number in range(12)]
+    async with asyncio.timeout(SECONDS):
+        while len(server.calls) < 12:  # all at once: none comes to its end yet
+            await asyncio.sleep(0.01)
     await desk.ask("{ viewer { principal } }")
-    assert time.monotonic() - viewer_started < 5
-    for answer in await asked:
+    assert not any(one.done() for one in asked)
+    server.faults = Faults()
+    assert {len((await one)["search"]["hits"]) for one in asked} == {8}
+
+
+async def test_a_provider_that_hangs_is_left_alone_after_five_questions(hurried: Desk, server: OpenAIServer) -> None:
+    await fill(hurried, 12)
+    server.faults = Faults(hang=True)
+    for answer in await asyncio.gather(*(hurried.ask(SEARCH.replace("слово7", f"слово{number}")) for number in range(5))):
         assert len(answer["search"]["hits"]) == 8
         assert answer["search"]["degraded"][0]["code"] in {"DEADLINE_EXCEEDED", "PROVIDER_UNAVAILABLE"}
-    assert time.monotonic() - started < 10, "one after the other they take twelve seconds"
-
-
-async def test_a_provider_that_hangs_is_left_alone_after_five_questions(desk: Desk, server: OpenAIServer) -> None:
-    await fill(desk, 12)
-    server.faults = Faults(hang=True)
-    await asyncio.gather(*(desk.ask(SEARCH.replace("слово7", f"слово{number}")) for number in range(5)))
-    asked = len(server.calls)
-    answer = await desk.ask(SEARCH)
+    assert 0 < len(server.calls) <= 5
+    for _ in range(5):  # a machine may stop for longer than a provider is left alone, and then it is tried once
+        asked = len(server.calls)
+        answer = await hurried.ask(SEARCH)
+        if "5 times in a row" in answer["search"]["degraded"][0]["message"]:
+            break
     assert answer["search"]["degraded"][0]["code"] == "PROVIDER_UNAVAILABLE"
     assert "5 times in a row" in answer["search"]["degraded"][0]["message"]
     assert len(answer["search"]["hits"]) == 8
-    assert len(server.calls) == asked == 5
+    assert len(server.calls) == asked
 
 
 async def test_a_rate_limit_repeats_only_what_failed(desk: Desk, server: OpenAIServer) -> None:

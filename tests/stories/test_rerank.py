@@ -57,7 +57,7 @@ async def desk(base_url: str, server: OpenAIServer) -> AsyncIterator[Desk]:
     server.reset()
     server.mind = Mind()
     chat = OpenAIChat(model="judge-1", base_url=server.url)
-    async with desk_at(base_url, tuning=tuned(rerank_seconds=3.0)) as desk:
+    async with desk_at(base_url) as desk:
         desk.store.rerank_chat = chat
         await with_namespace(desk)
         await desk.fill({f"k{n:02}": f"зебра {'зебра ' * (20 - n)}полезность {(n * 7) % 20 + 10} пропуск" for n in range(20)})
@@ -149,6 +149,7 @@ async def test_a_judge_that_fails_leaves_the_search_as_it_was(desk: Desk, server
     reply, code = LOST[fault]
     if isinstance(reply, Faults):
         server.faults = reply
+        desk.store.tuning = tuned(rerank_seconds=1.0) if reply.hang else desk.store.tuning
     else:
         assert isinstance(server.mind, Mind)
         server.mind.reply = reply
@@ -178,6 +179,7 @@ async def test_a_judge_that_breaks_its_promise_breaks_no_search(desk: Desk) -> N
         ("rerank", "PROVIDER_UNAVAILABLE", "The rerank failed.")
     ]
     judge.error, judge.gate = None, asyncio.Event()
+    desk.store.tuning = tuned(rerank_seconds=0.5)
     found = await search(desk, "hits { score } degraded { code }", rerank=True)
     assert found["degraded"] == [{"code": "DEADLINE_EXCEEDED"}]
 
@@ -196,7 +198,6 @@ async def test_a_caller_who_has_all_calls_under_way_gets_the_fused_order(desk: D
     judge = desk.store.rerank_chat = Judge()
     judge.gate = asyncio.Event()
     desk.store.calls = Calls(5, 1)
-    desk.store.tuning = replace(desk.store.tuning, rerank_seconds=10.0)
     fields = "hits { rerankScore } degraded { part code }"
     first = asyncio.create_task(search(desk, fields, rerank=True))
     while not judge.asked:

@@ -19,7 +19,7 @@ from websockets.typing import Subprotocol
 
 from retrieval.administration.grants import grant
 from tests.fixtures.answering import answering_desk
-from tests.fixtures.desk import Desk
+from tests.fixtures.desk import FIND, Desk
 from tests.fixtures.issuer import Issuer
 from tests.fixtures.openai_server import ChatFaults, Faults, OpenAIServer, says
 from tests.fixtures.world import served
@@ -30,8 +30,8 @@ STREAMS = (
     f'subscription {{ ingestion(namespace: "{DOCS}") {{ fragments }} }}',
     f'subscription {{ answer(question: "Где зебра?", namespaces: ["{DOCS}"]) {{ __typename ... on AnswerDelta {{ text }} }} }}',
 )
-SECONDS = 3
-"""That a token holds, at most: ends of tokens are whole seconds."""
+LIVES = (3, 8, 30)
+"""Seconds that a token holds, at most: ends of tokens are whole seconds. A machine may be too busy to begin in so few."""
 
 
 @dataclass
@@ -40,16 +40,16 @@ class Place:
     issuer: Issuer
     base_url: str
 
-    def short(self) -> tuple[str, int]:
-        """A token that holds for two or three seconds, and when it ends."""
-        ends = int(time.time()) + SECONDS
+    def short(self, seconds: int) -> tuple[str, int]:
+        """A token that holds for so many seconds or one less, and when it ends."""
+        ends = int(time.time()) + seconds
         return self.issuer.token("ann", exp=ends), ends
 
     async def events(self, token: str, query: str) -> AsyncIterator[dict[str, Any]]:
-        """The results of a subscription over server-sent events."""
+        """The results of a subscription over server-sent events; none when the token had ended by then."""
         headers = {"Accept": "text/event-stream", "Authorization": f"Bearer {token}"}
         async with self.desk.client.stream("POST", "/graphql", json={"query": query}, headers=headers) as response:
-            assert response.status_code == 200
+            assert response.status_code in (200, 401)
             async for line in response.aiter_lines():
                 if line.startswith("data: {"):
                     yield json.loads(line[6:])
@@ -65,14 +65,20 @@ async def place(base_url: str, server: OpenAIServer) -> AsyncIterator[Place]:
 
 async def test_a_request_under_way_is_finished_and_none_begins(place: Place) -> None:
     direct = await asyncpg.connect(place.base_url)
-    token, ends = place.short()
-    async with direct.transaction():
-        await direct.execute("lock table fragment_lexemes in access exclusive mode")
-        asked = asyncio.create_task(place.desk.find("зебра", token=token))
-        await asyncio.sleep(max(0.0, ends - time.time()) + 0.1)
-        assert not asked.done()
+    query = FIND.replace("LIST", "lexical")
+    for seconds in LIVES:
+        token, ends = place.short(seconds)
+        async with direct.transaction():
+            await direct.execute("lock table fragment_lexemes in access exclusive mode")
+            asked = asyncio.create_task(place.desk.send(query, token, question="зебра", k=50))
+            await asyncio.sleep(max(0.0, ends - time.time()) + 0.1)
+            is_under_way = not asked.done()
+        answer = await asked
+        if answer.status_code == 200:
+            break
     await direct.close()
-    assert await asked
+    assert is_under_way
+    assert answer.json()["data"]["search"]["lexical"]
     refused: httpx.Response = await place.desk.send(WHO, token)
     assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (401, "UNAUTHENTICATED")
 
@@ -80,18 +86,22 @@ async def test_a_request_under_way_is_finished_and_none_begins(place: Place) -> 
 async def test_streams_end_with_their_token(place: Place, server: OpenAIServer) -> None:
     server.mind = says("Зебра живёт в саванне [1]. " * 20)
     server.faults = Faults(chat=ChatFaults(piece_seconds=0.05, endless=True))
-    token, ends = place.short()
 
-    async def followed(query: str) -> list[dict[str, Any]]:
-        async with asyncio.timeout(20), aclosing(place.events(token, query)) as events:
+    async def followed(token: str, query: str) -> list[dict[str, Any]]:
+        async with asyncio.timeout(60), aclosing(place.events(token, query)) as events:
             return [event async for event in events]
 
-    for come in await asyncio.gather(*map(followed, STREAMS)):
+    for seconds in LIVES:
+        token, ends = place.short(seconds)
+        told = await asyncio.gather(*(followed(token, query) for query in STREAMS))
+        if all(len(come) > 1 for come in told):
+            break
+    for come in told:
         *before, last = come
         assert before
         assert all("errors" not in event for event in before)
         assert [error["extensions"]["code"] for error in last["errors"]] == ["UNAUTHENTICATED"]
-    assert time.time() >= ends
+    assert time.time() > ends - 0.1
 
 
 async def test_a_socket_reads_its_token_whatever_the_case_of_its_name(place: Place) -> None:
