@@ -12,7 +12,18 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
 from app.admission import Admission
 from app.graphiql import graphiql_files, graphiql_page
-from app.graphql import DEFAULT_LIMITS, Account, Describe, EdgeLimits, GraphQLEndpoint, OpenSession, Schema, no_account
+from app.graphql import (
+    DEFAULT_LIMITS,
+    Account,
+    Describe,
+    EdgeLimits,
+    GraphQLEndpoint,
+    HoldSocket,
+    OpenSession,
+    Schema,
+    no_account,
+    no_bound,
+)
 from app.health import Health, Ready
 from app.lifecycle import Drain
 from app.origins import OriginGuard, with_cors
@@ -37,9 +48,13 @@ def build_app(
     base_path: str = "",
     describe: Describe = lambda session: {},
     account: Account = no_account,
+    hold_socket: HoldSocket = no_bound,
     graphiql: bool = True,
 ) -> Starlette:
-    """Build the application; `describe` says for the access line who asked and how much, `account` notes what was read."""
+    """Build the application.
+
+    `describe` says for the access line who asked and how much, `account` notes what was read, `hold_socket` counts sockets.
+    """
     telemetry = telemetry or Telemetry()
     endpoint = GraphQLEndpoint(
         schema,
@@ -50,6 +65,7 @@ def build_app(
         page=graphiql_page() if graphiql else None,
         describe=describe,
         account=account,
+        hold_socket=hold_socket,
     )
     health = Health(ready, drain or Drain())
     routes: list[BaseRoute] = [

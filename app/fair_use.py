@@ -1,4 +1,4 @@
-"""Shares the server among its callers: each has a budget of points a minute, and so many requests and streams at once."""
+"""Shares the server among its callers: each has a budget of points a minute, and so many requests, streams, sockets at once."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class FairLimits:
     """Points a minute, and as many at once after a minute of rest; 0: no bound."""
     requests: int = 20
     streams: int = 50
+    sockets: int = 50
 
 
 class Share:
@@ -56,8 +57,9 @@ class Share:
         self.capacity = float(limits.points * times)
         self.most_requests = limits.requests * times
         self.most_streams = limits.streams * times
+        self.most_sockets = limits.sockets * times
         self.level = self.capacity
-        self.requests = self.streams = 0
+        self.requests = self.streams = self.sockets = 0
         self.usual = 0.0
         """The points that an operation usually takes; the next is taken to be like it as long as it is not known."""
         self.refused = 0
@@ -92,7 +94,7 @@ class Share:
     @property
     def is_at_rest(self) -> bool:
         """Whether forgetting it changes nothing."""
-        return not (self.requests or self.streams) and self.level >= self.capacity
+        return not (self.requests or self.streams or self.sockets) and self.level >= self.capacity
 
 
 class FairUse:
@@ -122,6 +124,22 @@ class FairUse:
             self._names.move_to_end(key)
             await place.take(known)
         return place
+
+    def hold_socket(self, caller: Caller) -> Callable[[], None]:
+        """Count an open socket in the shares of that caller until what is given is called, once; raises a refusal."""
+        shares = tuple(self.share(*one) for one in who_pays(caller))
+        for share in shares:
+            if share.sockets >= share.most_sockets:
+                message = f"{whose(share)} {share.most_sockets} sockets open, the most there may be; close one first."
+                raise self.refusal("sockets", message, SOON)
+        for share in shares:
+            share.sockets += 1
+
+        def let_go() -> None:
+            for share in shares:
+                share.sockets -= 1
+
+        return let_go
 
     def forget(self, identity: Identity) -> None:
         """Whoever comes with this proof is nobody any more, and takes from nobody."""

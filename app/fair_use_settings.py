@@ -30,3 +30,9 @@ class FairUseSettings(BaseSettings):
         le=MOST,
         description="Subscriptions of one principal at once in each server process, over events and sockets together.",
     )
+    concurrent_sockets: int = Field(
+        default=50,
+        ge=1,
+        le=MOST,
+        description="Open sockets of one principal at once in each server process; all principals together may have 500.",
+    )

@@ -43,6 +43,8 @@ Schema = BaseSchema
 Describe = Callable[[Any], Mapping[str, Any]]
 Account = Callable[[Any, str], Awaitable[None]]
 """Notes that a session reads, by the type of its operation, before anything leaves; what cannot be noted is not answered."""
+HoldSocket = Callable[[Any], Awaitable[Callable[[], None]]]
+"""Counts an open socket of a session's caller, until what it gives is called; raises a refusal."""
 # Codes that say something about the request as a whole; HTTP clients and proxies understand these statuses.
 STATUSES = {
     "UNAUTHENTICATED": 401,
@@ -80,6 +82,11 @@ async def no_account(session: Any, kind: str) -> None:
     """Nothing is noted."""
 
 
+async def no_bound(session: Any) -> Callable[[], None]:
+    """Sockets are not counted."""
+    return lambda: None
+
+
 class GraphQLEndpoint(GraphQL[Any, None]):
     """Answers POST and GET (queries only) with JSON or server-sent events, and graphql-transport-ws sockets."""
 
@@ -96,6 +103,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         page: Callable[[], Response] | None = None,
         describe: Describe = lambda session: {},
         account: Account = no_account,
+        hold_socket: HoldSocket = no_bound,
     ) -> None:
         super().__init__(
             schema,
@@ -111,6 +119,7 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         self.limits = limits
         self.describe = describe
         self._account = account
+        self._hold_socket = hold_socket
         self._page = page
         self._sockets = 0
         self._streams = 0
@@ -278,7 +287,10 @@ class GraphQLEndpoint(GraphQL[Any, None]):
         return cast(UnsetType, UNSET)
 
     async def lets_in(self, context: Any) -> bool:
-        """Whether the credentials of a socket hold now; when that cannot be told, they are not said to have ended."""
+        """Whether the credentials of a socket hold now; when that cannot be told, they are not said to have ended.
+
+        Raises a refusal when their caller has as many sockets open as it may.
+        """
         socket: WebSocket = context["socket"]
         credentials = credentials_of(socket, request_id_of(socket.scope), context.get("connection_params"))
         try:
@@ -286,8 +298,12 @@ class GraphQLEndpoint(GraphQL[Any, None]):
                 ends_at = getattr(session, "ends_at", None)
                 if ends_at is not None:
                     context["ends_at"] = ends_at
+                if "let_go" not in context:
+                    context["let_go"] = await self._hold_socket(session)
         except (Unauthenticated, Forbidden):
             return False
+        except GraphQLError:
+            raise
         except Exception as error:
             present_exception(error)
         return True

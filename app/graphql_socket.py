@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from app.graphql import GraphQLEndpoint
 
 TYPES = frozenset({"connection_init", "ping", "pong", "subscribe", "complete"})
+LONGEST_REASON = 123
+"""Bytes of the reason with which a socket is closed (RFC 6455, 5.5)."""
 
 
 class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
@@ -51,8 +53,11 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
         await super().handle_message(message)
 
     async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
-        """Let a caller in, and watch that the credentials go on to hold."""
-        await super().handle_connection_init(message)
+        """Let a caller in who may have one more socket, and watch that the credentials go on to hold."""
+        try:
+            await super().handle_connection_init(message)
+        except GraphQLError as refusal:
+            await self._close_surplus(refusal)
         if self.connection_acknowledged and self._watching is None:
             self._watching = asyncio.create_task(self._watch())
 
@@ -62,14 +67,24 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
         while holds:
             left = self.context.get("ends_at", math.inf) - time.time()
             await asyncio.sleep(max(0.0, min(left, self._endpoint.limits.recheck_seconds)))
-            holds = time.time() < self.context.get("ends_at", math.inf) and await self._endpoint.lets_in(self.context)
+            try:
+                holds = time.time() < self.context.get("ends_at", math.inf) and await self._endpoint.lets_in(self.context)
+            except GraphQLError as refusal:  # whose it is could not be told before
+                return await self._close_surplus(refusal)
         await self._close_ended()
 
     async def _close_ended(self) -> None:
         """Close the socket as one whose caller is not let in any more; clients may come again with another token."""
+        await self._close(4403, "Forbidden")
+
+    async def _close_surplus(self, refusal: GraphQLError) -> None:
+        """Close the socket as one too many of its caller: clients come again later, with the same token."""
+        await self._close(1013, f"{code_of(refusal)}: {refusal.message}"[:LONGEST_REASON])
+
+    async def _close(self, code: int, reason: str) -> None:
         if WebSocketState.DISCONNECTED not in (self._socket.client_state, self._socket.application_state):
             with suppress(WebSocketDisconnected):
-                await self.websocket.close(code=4403, reason="Forbidden")
+                await self.websocket.close(code=code, reason=reason)
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
         """Start an operation unless its payload or their number is refused."""
@@ -187,6 +202,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait({self._watching})
+        if (let_go := self.context.pop("let_go", None)) is not None:
+            let_go()
         await super().shutdown()
         if self._writing:
             await asyncio.wait(self._writing)

@@ -54,7 +54,9 @@ async def running_app(
 
 def make_fair(settings: Settings, telemetry: Telemetry) -> FairUse:
     """The shares of all who ask."""
-    limits = FairLimits(settings.points_per_minute, settings.concurrent_requests, settings.concurrent_streams)
+    limits = FairLimits(
+        settings.points_per_minute, settings.concurrent_requests, settings.concurrent_streams, settings.concurrent_sockets
+    )
     return FairUse(limits, lambda reason: telemetry.refusals.labels(reason).inc())
 
 
@@ -88,4 +90,5 @@ def application(
         base_path=settings.base_path,
         describe=describe,
         account=Session.note_answer,
+        hold_socket=sessions.hold_socket,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -69,6 +69,10 @@ class Sessions:
     def open(self, credentials: Credentials) -> AbstractAsyncContextManager[Session]:
         """A session that ends with its operation."""
         return self._opened(credentials)
+
+    async def hold_socket(self, session: Session) -> Callable[[], None]:
+        """Count a socket of the session's caller, until what is given is called; raises a refusal."""
+        return (lambda: None) if self._fair is None else self._fair.hold_socket(await session.caller)
 
     @asynccontextmanager
     async def _opened(self, credentials: Credentials) -> AsyncIterator[Session]:

@@ -25,7 +25,7 @@ BOUND = 3.0
 
 STREAMS = 200
 PIECES = 25
-AT_ONCE = ("llm_concurrency", "llm_concurrency_per_principal", "concurrent_requests", "concurrent_streams")
+AT_ONCE = ("llm_concurrency", "llm_concurrency_per_principal", "concurrent_requests", "concurrent_streams", "concurrent_sockets")
 SETTINGS = dict.fromkeys(AT_ONCE, str(STREAMS))
 """What a deployment that wants so many streams sets; they are all of one caller here. Everything else is as it comes."""
 

@@ -16,7 +16,7 @@ from retrieval.identity import Identity
 from schema.limits import OperationNote
 from tests.fixtures.clock import Clock
 
-LIMITS = FairLimits(points=600, requests=3, streams=2)
+LIMITS = FairLimits(points=600, requests=3, streams=2, sockets=2)
 
 
 @dataclass
@@ -221,6 +221,23 @@ async def test_so_many_requests_at_once_and_the_next_when_one_has_ended(server: 
         place.leave()
     assert [server.fair.share(one).requests for one in ("7:ann", "7:bob")] == [0, 0]
     assert server.told == ["requests"] * 2
+
+
+def test_so_many_sockets_are_open_at_once_those_of_a_service_for_a_user_in_both_shares(server: Server) -> None:
+    own, for_user = server.fair.hold_socket(named("ann")), server.fair.hold_socket(named("ann", "bot"))
+    for service in (None, "bot"):
+        with pytest.raises(GraphQLError) as refused:
+            server.fair.hold_socket(named("ann", service))
+        assert seconds_of(refused.value) == 1
+        assert "You have 2 sockets open" in refused.value.message
+    others = [server.fair.hold_socket(named(f"u{number}", "bot")) for number in range(2 * SERVICE_TIMES - 1)]
+    with pytest.raises(GraphQLError, match="for all its users, 10 sockets open"):
+        server.fair.hold_socket(named("bob", "bot"))
+    assert not server.fair.share("7:ann").is_at_rest, "it is not forgotten while sockets are open"
+    for let_go in (own, for_user, *others):
+        let_go()
+    assert [server.fair.share(*one).sockets for one in (("7:ann", 1), ("for:bot", SERVICE_TIMES))] == [0, 0]
+    assert server.told == ["sockets"] * 3
 
 
 async def test_a_subscription_is_no_request_any_more_and_there_may_be_so_many(server: Server) -> None:

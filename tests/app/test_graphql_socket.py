@@ -17,6 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from app.graphql import EdgeLimits
+from schema.errors import coded
 from tests.app.edge_world import SECRET, World, ask, edge, wait_until
 
 PROTOCOL = Subprotocol("graphql-transport-ws")
@@ -244,6 +245,22 @@ def test_sockets_of_a_process_are_capped(client: httpx.Client) -> None:
         assert caught.value.response.status_code == 403
         assert ask(client, "{ hello }").status_code == 200
     wait_until(lambda: accepted(client))
+
+
+def test_a_socket_too_many_of_its_caller_is_closed_also_when_that_is_known_only_later() -> None:
+    told = iter([RuntimeError("the database is away"), coded(f"Enough, {'really ' * 30}.", "OVERLOADED", retryAfter=1)])
+
+    async def hold_socket(session: Any) -> Any:
+        raise next(told)
+
+    with (
+        edge(limits=EdgeLimits(recheck_seconds=0.1), hold_socket=hold_socket) as (_, client),
+        greeted(client) as connection,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        connection.recv(timeout=30)
+    assert closed.value.rcvd is not None
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason[:18]) == (1013, "OVERLOADED: Enough")
 
 
 def test_a_socket_that_says_nothing_is_closed() -> None:
