@@ -28,7 +28,7 @@ settings.register_profile("same examples", settings.get_profile("new examples"),
 RUN_FOLDER = "CONTEXTQL_TEST_RUN"
 MADE = pytest.StashKey[RunFolder]()
 LONGEST = (
-    "test_faults.py", "test_histories.py", "test_access.py", "test_reembedding.py", "test_serve.py", "test_reembed.py",
+    "test_faults.py", "test_faults_in_code.py", "test_histories.py", "test_access.py", "test_serve.py", "test_reembed.py",
     "test_walking.py", "test_providers_failing.py", "test_embedded.py", "test_facts_over_time.py", "test_database_in_trouble.py",
     "test_laws.py", "test_graph.py", "test_demo.py", "test_outage.py", "test_leaving.py", "test_races.py", "test_quality.py",
 )  # fmt: skip

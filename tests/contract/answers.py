@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tests.contract.searching import Run
-from tests.fixtures.random_world import Fragment
+from tests.fixtures.company import Fragment
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tests.contract.oracle import View, public_id
 from tests.contract.pack_asking import NEVER, literal, startable, written
 from tests.contract.searching import Run
 from tests.contract.selections import selection
-from tests.fixtures.random_world import CLOCK, Fact, World
+from tests.fixtures.company import CLOCK, Fact, World
 from tests.fixtures.world import api
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.contract import lists, walks
 from tests.contract.searching import RANK_CONSTANT, Run, Signal
-from tests.fixtures.random_world import CLOCK, Entity, Fragment
+from tests.fixtures.company import CLOCK, Entity, Fragment
 
 Places = list[tuple[float, Entity, Fragment | None]]
 """A list, best first: raw score, entity, and the fragment whose place it took."""

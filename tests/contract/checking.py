@@ -11,7 +11,7 @@ from typing import Any
 
 from retrieval.store import Store
 from tests.contract.asking import documents
-from tests.contract.fields import differences, expected
+from tests.contract.expecting import differences, expected
 from tests.contract.oracle import Refused, View
 from tests.fixtures.personal_numbers import Number, normal
 from tests.fixtures.random_world import LETTERS, TOKEN

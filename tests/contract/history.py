@@ -21,7 +21,8 @@ from tests.contract.checking import Checks
 from tests.contract.noting import Notes
 from tests.contract.oracle import View
 from tests.contract.probing import Probe, probes
-from tests.fixtures.random_world import CLOCK, LETTERS, TOKEN, Entity, Fragment, Namespace, Principal, Source, World
+from tests.fixtures.company import CLOCK, Entity, Fragment, Namespace, Principal, Source, World
+from tests.fixtures.random_world import LETTERS, TOKEN
 from tests.fixtures.world import codes, execute
 
 Step = Callable[[], Awaitable[str]]

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from tests.contract.oracle import Refused, View
-from tests.fixtures.random_world import CLOCK, Entity
+from tests.fixtures.company import CLOCK, Entity
 
 PERIODS = ("DAY", "WEEK", "MONTH")
 BUCKETS = 1_000

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.ingest.statistics import refresh_statistics
 from tests.contract.asking import literal, text
-from tests.fixtures.random_world import START, Entity, Fact, Fragment, Source
+from tests.fixtures.company import START, Entity, Fact, Fragment, Source
 
 if TYPE_CHECKING:
     from tests.contract.history import History

@@ -14,8 +14,8 @@ from tests.contract.oracle import View, public_id
 from tests.contract.pack_asking import literal
 from tests.contract.parsing import operation_of
 from tests.contract.selections import random_choice, selection
+from tests.fixtures.company import Entity, World
 from tests.fixtures.personal_numbers import Number, strings_in
-from tests.fixtures.random_world import Entity, World
 from tests.fixtures.world import api
 
 ECHOES = frozenset({"Search.question", "ContextPack.question", "ResolvedAnchor.value", "UnresolvedAnchor.value"})

@@ -10,8 +10,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from tests.fixtures.company import ROLES, Entity, Fact, Fragment, Namespace, Principal, Source, World
 from tests.fixtures.personal_numbers import Number
-from tests.fixtures.random_world import ROLES, Entity, Fact, Fragment, Namespace, Principal, Source, World
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from tests.contract.oracle import View, public_id
-from tests.fixtures.random_world import CLOCK, Entity, Fact, Source
+from tests.fixtures.company import CLOCK, Entity, Fact, Source
 
 CONFLICTS_MOST = 100
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.contract.oracle import Refused, View
 from tests.contract.packs import Pack
-from tests.fixtures.random_world import CLOCK, Entity, World
+from tests.fixtures.company import CLOCK, Entity, World
 
 NEVER = "docs/0/neverexisted"
 STRATEGIES = ("HYBRID", "HYBRID", "HYBRID", "CONTEXT", "SEMANTIC", "EXACT", "GRAPH", "BRIEFING", "BRIEFING")

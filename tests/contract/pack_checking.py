@@ -13,13 +13,13 @@ from graphql import FieldNode, SelectionSetNode
 from retrieval.store import Store
 from tests.contract.asking import AROUND, NEVER, some_words, text
 from tests.contract.checking import errors, leaks
-from tests.contract.fields import chosen, differences
+from tests.contract.expecting import chosen, differences
 from tests.contract.oracle import Refused, View, public_id
 from tests.contract.pack_asking import Arguments, pack_arguments, written
 from tests.contract.packs import Pack, Thing, id_of
 from tests.contract.parsing import operation_of
 from tests.contract.selections import random_choice, selection
-from tests.fixtures.random_world import Entity, World
+from tests.fixtures.company import Entity, World
 from tests.fixtures.world import api, execute
 
 BATCH, WHYS_AT_ONCE = 4, 30

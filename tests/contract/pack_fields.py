@@ -9,7 +9,7 @@ from tests.contract.opaque import ANYTHING
 from tests.contract.oracle import View
 from tests.contract.pack_texts import price
 from tests.contract.packs import Item, Pack, entity_of
-from tests.fixtures.random_world import Entity, Fact, Fragment
+from tests.fixtures.company import Entity, Fact, Fragment
 
 
 def shown(view: View, item: Item) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.contract import lists
 from tests.contract.oracle import View, public_id
-from tests.fixtures.random_world import Entity, Fact, Fragment
+from tests.fixtures.company import Entity, Fact, Fragment
 
 if TYPE_CHECKING:
     from tests.contract.packs import Item, Pack, Thing

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.contract.packs import Pack, Thing, place_of
 from tests.contract.searching import Signal
-from tests.fixtures.random_world import Entity
+from tests.fixtures.company import Entity
 
 
 @dataclass(frozen=True)

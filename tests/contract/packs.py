@@ -12,7 +12,7 @@ from tests.contract.oracle import Refused, Step, View, chain_of_entity, chain_of
 from tests.contract.over_time import holds, instant, is_known
 from tests.contract.searching import Run, Signal
 from tests.contract.walks import Neighbour, around
-from tests.fixtures.random_world import CLOCK, Entity, Fact, Fragment, Namespace
+from tests.fixtures.company import CLOCK, Entity, Fact, Fragment, Namespace
 
 WEIGHTS = {"LEXICAL": 1.0, "VECTOR": 1.0, "FACTS": 1.0, "GRAPH": 0.7, "RECENT": 0.6}
 ALL = tuple(WEIGHTS)

@@ -10,7 +10,7 @@ from tests.contract.asking import AROUND, GROUPED, NEVER, entity_filter, ids, kn
 from tests.contract.oracle import View, public_id
 from tests.contract.pack_asking import lawful, written
 from tests.contract.selections import random_choice, selection
-from tests.fixtures.random_world import CLOCK, Entity
+from tests.fixtures.company import CLOCK, Entity
 from tests.fixtures.world import api
 
 CHANNELS = ("VECTOR", "LEXICAL", "GRAPH", "SQL")

@@ -15,10 +15,10 @@ import numpy as np
 
 from tests.contract.oracle import View
 from tests.contract.walks import Neighbour, around
+from tests.fixtures.company import CLOCK, Entity, Fact, Fragment, World
 from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.judges import by_hash
 from tests.fixtures.personal_numbers import SPELLED, Number
-from tests.fixtures.random_world import CLOCK, Entity, Fact, Fragment, World
 
 RANK_CONSTANT, K1, B = 60, 1.2, 0.75  # as in `tests.fixtures.world.tuned`, whatever a deployment weighs by
 NEIGHBOURS = 40

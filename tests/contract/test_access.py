@@ -26,7 +26,8 @@ from tests.contract.probing import probes
 from tests.contract.searching import Run
 from tests.contract.unseen import remove_unseen
 from tests.fixtures.bases import Bases
-from tests.fixtures.random_world import FULL, SMALL, Principal, World, random_world
+from tests.fixtures.company import Principal, World
+from tests.fixtures.random_world import FULL, SMALL, random_world
 from tests.fixtures.world import api, codes, execute, opened, post, served, store_world, tuned
 
 SEEDS, MANY_SEEDS = range(5), range(1_000, 1_200)

@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from retrieval.administration.namespaces import create_namespace
 from retrieval.administration.rights import local_administrator
 from tests.fixtures.bases import Bases
-from tests.fixtures.random_world import World, random_world
+from tests.fixtures.company import World
+from tests.fixtures.random_world import random_world
 from tests.fixtures.world import opened, post, served, store_world
 
 NAME = "й:docs"

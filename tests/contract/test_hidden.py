@@ -16,7 +16,8 @@ from retrieval.store import Store
 from tests.contract.asking import text
 from tests.contract.oracle import View, public_id
 from tests.fixtures.bases import Bases
-from tests.fixtures.random_world import World, random_world
+from tests.fixtures.company import World
+from tests.fixtures.random_world import random_world
 from tests.fixtures.world import api, codes, opened, post, served, session_for, store_world
 
 HIDDEN, MISSING = "space:hidden", "space:absent"

@@ -20,12 +20,13 @@ from retrieval.errors import ProviderUnavailable
 from retrieval.ports import Vectors
 from retrieval.store import QuestionVectors, Store
 from tests.contract.asking import documents, text
-from tests.contract.fields import differences, expected
+from tests.contract.expecting import differences, expected
 from tests.contract.oracle import View, public_id
 from tests.contract.selections import selection
 from tests.fixtures.bases import Bases
+from tests.fixtures.company import World
 from tests.fixtures.embedders import HashEmbedder
-from tests.fixtures.random_world import World, random_world
+from tests.fixtures.random_world import random_world
 from tests.fixtures.world import api, codes, execute, opened, post, recorder, served, session_for, store_world, tuned
 
 

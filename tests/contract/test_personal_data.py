@@ -15,8 +15,9 @@ from tests.contract.fields import FIELDS
 from tests.contract.number_asking import ECHOES, PARTS, masks_in, requests, shown_to, texts_of
 from tests.contract.oracle import View
 from tests.fixtures.bases import Bases
+from tests.fixtures.company import World
 from tests.fixtures.personal_numbers import KINDS
-from tests.fixtures.random_world import World, random_world
+from tests.fixtures.random_world import random_world
 from tests.fixtures.world import api, opened, post, served, store_world
 
 SEED, SHARE = 120, 5

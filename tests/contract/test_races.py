@@ -17,10 +17,11 @@ import pytest
 from retrieval.store import Store
 from tests.contract.asking import text
 from tests.contract.checking import leaks
-from tests.contract.fields import differences, expected
+from tests.contract.expecting import differences, expected
 from tests.contract.oracle import View
 from tests.fixtures.bases import Bases
-from tests.fixtures.random_world import Principal, World, random_world
+from tests.fixtures.company import Principal, World
+from tests.fixtures.random_world import random_world
 from tests.fixtures.world import api, execute, opened, store_world
 
 ROOT = Path(__file__).parents[2]

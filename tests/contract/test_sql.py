@@ -20,8 +20,9 @@ from retrieval.sql import PLANNED_ONCE, guarded
 from tests.contract import over_time
 from tests.contract.oracle import View
 from tests.fixtures.bases import Bases
+from tests.fixtures.company import Entity, Fact, World
 from tests.fixtures.embedders import HashEmbedder
-from tests.fixtures.random_world import Entity, Fact, World, random_world
+from tests.fixtures.random_world import random_world
 from tests.fixtures.world import store_world
 
 ROOT = Path(sql.__file__).parents[2]

@@ -12,7 +12,8 @@ from tests.contract.oracle import View
 from tests.contract.pack_asking import startable, wide_arguments
 from tests.contract.pack_checking import read_traces, trace_pack
 from tests.fixtures.bases import Bases
-from tests.fixtures.random_world import Principal, World, random_world
+from tests.fixtures.company import Principal, World
+from tests.fixtures.random_world import random_world
 from tests.fixtures.world import opened, store_world
 
 RESTRICTED = (

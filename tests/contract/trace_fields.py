@@ -10,7 +10,7 @@ from tests.contract.oracle import View
 from tests.contract.pack_fields import shown
 from tests.contract.pack_why import NOT_FOUND, Decision, why, why_entity
 from tests.contract.packs import EDGES, WEIGHTS, Item, Pack, Thing, entity_of, id_of
-from tests.fixtures.random_world import Fact
+from tests.fixtures.company import Fact
 
 
 def outcome_of(pack: Pack, item: Item) -> str:

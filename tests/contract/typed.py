@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.contract.oracle import View
 from tests.contract.over_time import holds, instant
-from tests.fixtures.random_world import CLOCK, Entity, Fact
+from tests.fixtures.company import CLOCK, Entity, Fact
 
 NOT_FOUND = "There is nothing of this type with this key, name or identifier that you may see."
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from tests.contract.oracle import View
-from tests.fixtures.random_world import CLOCK, Entity, Fact
+from tests.fixtures.company import CLOCK, Entity, Fact
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,80 +1,28 @@
-"""Traces of searches, packs and walks: whose they are, what they tell whom, for how long, and what follows without one."""
+"""Traces of searches, packs and walks: whose they are, what they tell whom, and for how long."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator
 
-import asyncpg
 import pytest
 
 from retrieval.administration.grants import grant, revoke
 from retrieval.administration.namespaces import create_namespace, delete_namespace
-from retrieval.administration.principals import PrincipalInput, delete_principal, make_administrator, upsert_principals
-from retrieval.ports import Vectors
+from retrieval.administration.principals import PrincipalInput, delete_principal, upsert_principals
 from retrieval.tracing.storing import prune_traces
 from tests.fixtures.bases import Bases
 from tests.fixtures.desk import Desk, desk_at
-from tests.fixtures.embedders import HashEmbedder
-from tests.fixtures.world import tuned
+from tests.fixtures.traces import OTHER, TRACE, WHY, packed, searched, store_traced, traced, why
 from tests.fixtures.writing import ADMIN, DOCS, values
-
-OTHER = "other"
-SEARCH = """query($question: String! = "зебра", $namespaces: [String!], $k: Int! = 2) {
-    search(question: $question, namespaces: $namespaces, k: $k) { traceId } }"""
-PACK = """query($question: String! = "зебра", $maxTokens: Int, $state: JSON, $anchors: [EntityRef!]! = [], $k: Int! = 8) {
-    contextPack(question: $question, maxTokens: $maxTokens, ephemeralContext: $state, anchors: $anchors, k: $k,
-                namespaces: ["docs"]) {
-        traceId budget { usedTokens truncated dropped { itemId title score tokenEstimate reason } }
-        sections { items { itemId title score signals { kind channel rank rawScore weight contribution } tokenEstimate } } } }"""
-TRACE = """query($id: ID!) { trace(traceId: $id) { traceId namespaces createdAt operation strategy ephemeralSize
-    channels { channel weight asked returned exhausted exact milliseconds }
-    stages { name needs startedMs milliseconds count note }
-    candidates(first: 100) { nodes { itemId kind title score signals { kind channel rank rawScore weight contribution } outcome }
-                             pageInfo { hasNextPage } }
-    budget { maxTokens usedTokens truncated dropped { itemId title score tokenEstimate reason } } } }"""
-CUT = """select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()"""
-LOCKED = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-WHY = """query($id: ID!, $namespace: String, $key: String, $item: ID) { trace(traceId: $id) {
-    why(namespace: $namespace, key: $key, itemId: $item) { outcome explanation score signals { contribution }
-        channels { channel rank worstAdmittedRank } } } }"""
-
-
-class Away(HashEmbedder):
-    """An embedder that gives no vector of a question."""
-
-    async def embed_questions(self, texts: Sequence[str]) -> Vectors:
-        raise ConnectionError("the provider is away")
 
 
 @pytest.fixture(scope="module")
 def stored(shared_bases: Bases) -> str:
-    """A base with documents of which Ann sees all, Bob all but one; Cleo is the administrator of `docs`, Root of everything."""
+    """A base with people and documents."""
     url = shared_bases.new()
-    asyncio.run(fill(url))
+    asyncio.run(store_traced(url))
     return url
-
-
-async def fill(url: str) -> None:
-    async with desk_at(url) as desk:
-        database = desk.store.database
-        await create_namespace(database, ADMIN, DOCS)
-        await create_namespace(database, ADMIN, OTHER)
-        people = [PrincipalInput(name, "USER") for name in ("ann", "bob", "cleo", "dora")]
-        await upsert_principals(database, ADMIN, people)
-        await make_administrator(database, PrincipalInput("root", "USER"))
-        for name in ("ann", "bob"):
-            await grant(database, ADMIN, name, DOCS)
-            await grant(database, ADMIN, name, OTHER)
-        await grant(database, ADMIN, "cleo", DOCS, role="ADMIN")
-        await grant(database, ADMIN, "dora", DOCS, role="WRITER")
-        await desk.fill({"near": "зебра зебра зебра", "far": "зебра и много других слов о саванне", "off": "совсем другое"})
-        await desk.fill({"secret": "тайная зебра"}, restricted=True, readers=["ann"])
-        await desk.fill({"elsewhere": "зебра в другом месте"}, OTHER)
-        await desk.settle()
 
 
 @pytest.fixture
@@ -88,26 +36,6 @@ async def desk(stored: str) -> AsyncIterator[Desk]:
 async def ann(desk: Desk) -> str:
     """Ann's token."""
     return await desk.token("ann")
-
-
-async def searched(desk: Desk, token: str | None, **given: Any) -> str:
-    """The id of the trace of a search."""
-    found: str = (await desk.ask(SEARCH, token, **given))["search"]["traceId"]
-    assert found.startswith("ctx-")
-    return found
-
-
-async def packed(desk: Desk, token: str | None, **given: Any) -> dict[str, Any]:
-    found: dict[str, Any] = (await desk.ask(PACK, token, **given))["contextPack"]
-    return found
-
-
-async def traced(desk: Desk, token: str | None, id: str) -> Any:
-    return (await desk.ask(TRACE, token, id=id))["trace"]
-
-
-async def why(desk: Desk, token: str | None, id: str, **given: Any) -> Any:
-    return (await desk.ask(WHY, token, id=id, **given))["trace"]["why"]
 
 
 # ------------------------------------------------------------------------------------------------ whose
@@ -270,33 +198,6 @@ async def test_a_search_over_some_channels_tells_of_those(desk: Desk, ann: str, 
     assert any(one["returned"] for one in answer["trace"]["channels"]) == bool(answer["entities"])
 
 
-async def test_a_helper_that_does_not_help_is_told_and_the_rest_is_traced(stored: str) -> None:
-    async with desk_at(stored, Away()) as desk:
-        query = """{ search(question: "зебра") { traceId trace { channels { channel returned } stages { name note } } }
-            contextPack(question: "зебра") { traceId degraded { code } } }"""
-        answer = await desk.ask(query)
-        found = answer["search"]["trace"]
-        assert {one["channel"]: one["returned"] > 0 for one in found["channels"]}["LEXICAL"]
-        assert {one["channel"]: one["returned"] for one in found["channels"]}["VECTOR"] == 0
-        assert ("embedding", "PROVIDER_UNAVAILABLE") in {(one["name"], one["note"]) for one in found["stages"]}
-        kept = await traced(desk, None, answer["contextPack"]["traceId"])
-        assert ("embedding", "PROVIDER_UNAVAILABLE") in {(one["name"], one["note"]) for one in kept["stages"]}
-
-
-async def test_a_run_that_breaks_takes_its_trace_along_and_nothing_else(stored: str) -> None:
-    async with desk_at(stored) as desk:
-        direct = await asyncpg.connect(stored)
-        async with direct.transaction():
-            await direct.execute("lock table fragment_lexemes in access exclusive mode")
-            desk.store.tuning = tuned(statement_seconds=0.5)
-            query = '{ search(question: "зебра") { question hits { score } traceId } viewer { principal } }'
-            answer = (await desk.send(query)).json()
-        await direct.close()
-        assert answer["data"]["viewer"]["principal"] == "administrator"
-        assert answer["data"]["search"] == {"question": "зебра", "hits": None, "traceId": None}
-        assert {error["path"][-1] for error in answer["errors"]} == {"hits", "traceId"}
-
-
 async def test_candidates_come_in_pages(desk: Desk, ann: str) -> None:
     id = await searched(desk, ann)
     page = """query($id: ID!, $after: String) { trace(traceId: $id) { candidates(first: 2, after: $after) {
@@ -440,48 +341,3 @@ async def test_an_erased_entity_leaves_every_trace(desk: Desk, ann: str) -> None
     assert await traced(desk, ann, other["traceId"]) is not None
     again = (await desk.ask(erase))["deleteEntity"]["counts"]
     assert "traces" not in again, "nothing is found by what is gone"
-
-
-# ------------------------------------------------------------------------------------------------ when it cannot be stored
-
-
-async def test_a_slow_database_costs_the_trace_and_not_the_answer(stored: str) -> None:
-    async with desk_at(stored, tuning=tuned(trace_seconds=0.1)) as desk:
-        token = await desk.token("ann")
-        direct = await asyncpg.connect(stored)
-        query = '{ search(question: "зебра") { hits { score } traceId trace { operation } } }'
-        taken = []
-        async with direct.transaction():
-            await direct.execute("lock table trace in access exclusive mode")
-            for _ in range(3):
-                started = time.monotonic()
-                answer = (await desk.ask(query, token))["search"]
-                taken.append(time.monotonic() - started)
-                assert answer["traceId"] is None
-                assert answer["trace"] == {"operation": "search"}
-                assert answer["hits"]
-        assert min(taken) < 4, "it is not waited for until the lock goes"
-        await direct.close()
-        async with asyncio.timeout(30):  # the database hears a moment later that nobody waits any more
-            while await values(desk.store, LOCKED) != [0]:
-                await asyncio.sleep(0.01)
-
-
-async def test_a_database_that_takes_no_writes_gives_answers_without_traces(stored: str) -> None:
-    query = '{ search(question: "зебра") { hits { score } traceId trace { operation } } }'
-    direct = await asyncpg.connect(stored)
-    name = await direct.fetchval("select current_database()")
-    async with desk_at(stored) as desk:
-        await direct.execute(f'alter database "{name}" set default_transaction_read_only = on')
-        try:
-            await direct.fetch(CUT)
-            async with asyncio.timeout(20):
-                while "errors" in (answer := (await desk.send(query)).json()):
-                    await asyncio.sleep(0.05)
-            assert answer["data"]["search"]["hits"]
-            assert answer["data"]["search"]["traceId"] is None
-            assert answer["data"]["search"]["trace"] == {"operation": "search"}
-        finally:
-            await direct.execute("set default_transaction_read_only = off")
-            await direct.execute(f'alter database "{name}" reset default_transaction_read_only')
-            await direct.close()

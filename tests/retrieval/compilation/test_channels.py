@@ -19,7 +19,8 @@ from retrieval.store import Store
 from retrieval.subgraph import EntityRef
 from tests.contract.oracle import Refused, View
 from tests.contract.packs import Pack
-from tests.fixtures.random_world import CLOCK, START, Size, World, random_world
+from tests.fixtures.company import CLOCK, START, World
+from tests.fixtures.random_world import Size, random_world
 from tests.fixtures.world import opened, session_for, store_world, tuned
 
 SEEDS = (0, 1, 3)

@@ -22,7 +22,8 @@ from retrieval.store import Store
 from retrieval.subgraph import EntityRef, GraphQuestion, make_graph_question
 from retrieval.tuning import Tuning
 from tests.contract.oracle import View
-from tests.fixtures.random_world import START, Entity, Fact, Size, World, random_world
+from tests.fixtures.company import START, Entity, Fact, World
+from tests.fixtures.random_world import Size, random_world
 from tests.fixtures.world import codes, execute, opened, session_for, store_world, tuned
 from tests.fixtures.writing import ADMIN, DOCS, put
 

@@ -12,9 +12,10 @@ from retrieval.primitives.graph import Direction
 from retrieval.typed.question import Anchor, StepOrigin, TypedStep, make_typed_question
 from retrieval.typed.walking import Passage, placed, within_limit
 from tests.contract.asking import text
-from tests.contract.fields import differences, expected
+from tests.contract.expecting import differences, expected
 from tests.contract.oracle import View
-from tests.fixtures.random_world import START, Fact, Size, World, random_world
+from tests.fixtures.company import START, Fact, World
+from tests.fixtures.random_world import Size, random_world
 from tests.fixtures.world import api, execute, opened, session_for, store_world, tuned
 from tests.fixtures.writing import ADMIN, DOCS, put
 
