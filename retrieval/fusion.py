@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 from retrieval.ranking import Candidate, Channel, Hit, Ranking, Signal, SignalKind
 
 
-def fuse(rankings: Sequence[Ranking], weight: Callable[[Channel], float], constant: int = 60) -> list[Candidate]:
-    """Fuse lists by reciprocal rank: each adds weight / (constant + rank + 1); ranks count from 0, ties go by id (spec 4)."""
+def fuse(
+    rankings: Sequence[Ranking],
+    weight: Callable[[Channel], float],
+    constant: int = 60,
+    part: Callable[[Ranking], Iterable[float]] = lambda _: repeat(1.0),
+) -> list[Candidate]:
+    """Fuse lists by reciprocal rank: each adds weight / (constant + rank + 1); ranks count from 0, ties go by id (spec 4).
+
+    `part` says what part of the weight of its channel each hit of a list has; all of it without one.
+    """
     found: dict[tuple[int, int], Candidate] = {}
     for ranking in rankings:
-        channel, factor = ranking.channel, weight(ranking.channel)
-        for rank, hit in enumerate(ranking.hits):
+        channel, most = ranking.channel, weight(ranking.channel)
+        for rank, (hit, share) in enumerate(zip(ranking.hits, part(ranking), strict=False)):
+            factor = most * share
             contribution = factor / (constant + rank + 1)
             signal = Signal(SignalKind.RANK, channel, rank, hit.raw_score, factor, contribution)
             place = (hit.ns, hit.item_id)
@@ -32,7 +42,7 @@ def fold(ranking: Ranking) -> Ranking:
     best: dict[tuple[int, int], Hit] = {}
     for hit in ranking.hits:
         best.setdefault((hit.ns, hit.entity_id), Hit(hit.ns, hit.entity_id, hit.entity_id, hit.raw_score, hit.item_id))
-    return replace(ranking, hits=tuple(best.values()))
+    return replace(ranking, hits=tuple(best.values()), floor=ranking.lowest)
 
 
 def evidence_of(folded: Sequence[Ranking]) -> dict[tuple[int, int], int]:

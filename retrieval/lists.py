@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from retrieval.adaptive import adaptive_weights
+from retrieval.adaptive import adaptive_weights, standing
 from retrieval.errors import DatabaseUnavailable, Overloaded
 from retrieval.fusion import fuse
 from retrieval.model import QuestionVector
@@ -150,12 +151,16 @@ class Lists(TextLists):
 
     def fuse(self, rankings: Sequence[Ranking], weights: Mapping[Channel, float]) -> list[Candidate]:
         """Lists as one, by the method of the question."""
-        return fuse(rankings, weights.__getitem__, self.session.store.tuning.rank_constant)
+        tuning = self.session.store.tuning
+        if self.question.fusion is FusionMethod.ADAPTIVE:
+            return fuse(rankings, weights.__getitem__, tuning.rank_constant, partial(standing, tuning))
+        return fuse(rankings, weights.__getitem__, tuning.rank_constant)
 
     async def weights(self) -> Mapping[Channel, float]:
         """What each channel's list counts, by the method of the question."""
-        if self.question.fusion is FusionMethod.ADAPTIVE and Primitive.LEXICAL in self.question.channels:
-            return adaptive_weights(self.session.store.tuning, (await self.words).script_shares)
+        if self.question.fusion is FusionMethod.ADAPTIVE:
+            words = await self.words if Primitive.LEXICAL in self.question.channels else None
+            return adaptive_weights(self.session.store.tuning, words.script_shares if words else ())
         return {channel: self.question.weight(Primitive[channel.name]) for channel in SEARCHED}
 
     async def at(self) -> datetime:

@@ -60,6 +60,17 @@ class Ranking:
     asked: int
     exact: bool | None = None
     """True when every visible item was compared, False when an index chose, None where the word does not apply."""
+    floor: float | None = None
+    """In a list of entities that was made of a list of fragments: the lowest score of that list."""
+
+    @property
+    def lowest(self) -> float:
+        """The score that what is not in the list has at most: that of the last hit, and 0 where nothing else holds a word."""
+        if self.floor is not None:
+            return self.floor
+        if self.channel is Channel.LEXICAL and len(self.hits) < self.asked:
+            return 0.0
+        return self.hits[-1].raw_score if self.hits else 0.0
 
 
 class Signal(NamedTuple):

@@ -12,11 +12,14 @@ class Tuning:
 
     # Fusion and pools (spec 3, 4)
     rank_constant: int = 60
-    # Adaptive fusion: from this share of the base's words in the question's script on, words and meaning weigh alike; below it
-    # words lose at this rate, down to the least weight (docs/decisions.md has the choice, and what it gives on ten sets)
+    # Adaptive fusion (docs/decisions.md has the choice, and what it gives on ten sets): what the best hit by words counts, of 2
+    # for both text channels; from which share of the base's words in the question's script on, and at what rate words lose below
+    words_weight: float = 1.1
     script_affinity: float = 0.4
-    script_gate: float = 7.0
-    script_least: float = 0.05
+    script_gate: float = 3.0
+    # What a hit of a channel without scores counts (the mean of the text channels); scores that differ less than this are equal
+    unscored_weight: float = 0.3
+    least_spread: float = 0.001
     pool_least: int = 20
     pool_most: int = 400
     most_k: int = 50

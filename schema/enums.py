@@ -43,7 +43,9 @@ class FusionMethod(Enum):
     RRF = strawberry.enum_value("RRF", description="Reciprocal rank fusion with equal weights.")
     WEIGHTED = strawberry.enum_value("WEIGHTED", description="Reciprocal rank fusion with the weights of the request.")
     ADAPTIVE = strawberry.enum_value(
-        "ADAPTIVE", description="Words weigh less where the base is not written in the script of the question; see `weight`."
+        "ADAPTIVE",
+        description="As RRF, but a hit weighs by where its score stands between the first and the last of its list, and words "
+        "weigh less where the base is not written in the script of the question; see `weight`.",
     )
 
 

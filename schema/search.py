@@ -25,7 +25,9 @@ class Signal:
         "The channel's own score: 1 - cosine distance, BM25, 1 / steps away, 1 for sql, or of recent observations the instant in "
         "seconds since 1970. Of EVIDENCE its rank, 1 to 3; of FRESHNESS the age in hours; of RERANK the rerank score."
     )
-    weight: float | None = field("The weight of the channel, or of what the term stands for.")
+    weight: float | None = field(
+        "The weight of the channel, of which ADAPTIVE gives each hit a part by its score; or of what the term stands for."
+    )
     contribution: float = field("What the term adds to the score.")
 
 

@@ -108,17 +108,30 @@ async def test_the_signals_of_every_hit_of_every_list_add_up(place: tuple[Store,
 
 async def test_adaptive_weighs_text_in_entities_as_in_hits_and_the_other_lists_evenly(place: tuple[Store, World]) -> None:
     store, world = place
-    signals = "signals { channel weight }"
-    asked = f"question: {text('где лежат письма наших соседей ' + world.words[0])}, fusion: {{method: ADAPTIVE}}"
+    fields = "score signals { channel rank rawScore weight contribution }"
+    asked = f"question: {text('где лежат письма наших соседей ' + world.words[0])}, k: 50, fusion: {{method: ADAPTIVE}}"
     answer = await execute(
-        store, f'{{ search({asked}, entityFilter: {{types: ["page"]}}) {{ hits {{ {signals} }} entities {{ {signals} }} }} }}'
+        store, f'{{ search({asked}, entityFilter: {{types: ["page"]}}) {{ hits {{ {fields} }} entities {{ {fields} }} }} }}'
     )
     text_only, every = (
-        {(signal["channel"], signal["weight"]) for hit in answer["data"]["search"][name] for signal in hit["signals"]}
+        {
+            (signal["channel"], signal["rawScore"]): signal["weight"]
+            for one in answer["data"]["search"][name]
+            for signal in one["signals"]
+        }
         for name in ("hits", "entities")
     )
-    assert every == text_only | {("GRAPH", 1.0), ("SQL", 1.0)}
-    assert dict(every)["LEXICAL"] < 1 < dict(every)["VECTOR"]
+    assert {weight for (channel, _), weight in every.items() if channel in ("GRAPH", "SQL")} == {store.tuning.unscored_weight}
+    shared = text_only.keys() & every.keys()
+    assert len(shared) > 10
+    assert {one: text_only[one] for one in shared} == {one: every[one] for one in shared}
+    words, meaning = ({weight for (by, _), weight in text_only.items() if by == channel} for channel in ("LEXICAL", "VECTOR"))
+    assert max(words) < 1 < max(meaning)
+    assert len(meaning) > 10
+    for one in (one for listed in answer["data"]["search"].values() for one in listed):
+        terms = [signal["weight"] / (60 + signal["rank"] + 1) for signal in one["signals"]]
+        assert [signal["contribution"] for signal in one["signals"]] == terms
+        assert one["score"] == sum(terms)
 
 
 async def test_the_same_question_has_the_same_answer_fifty_times_whatever_comes_first(place: tuple[Store, World]) -> None:

@@ -37,6 +37,15 @@ def test_weights_scale_contributions_and_a_zero_leaves_the_item_in_place() -> No
     assert [(candidate.hit.item_id, candidate.score) for candidate in fused] == [(2, 4 / 61), (1, 0.0)]
 
 
+def test_a_hit_adds_its_part_of_the_weight_of_its_channel() -> None:
+    parts = {Channel.VECTOR: (1.0, 0.0), Channel.LEXICAL: (1.0, 0.25)}
+    fused = fuse(
+        [ranking(Channel.VECTOR, [1, 2]), ranking(Channel.LEXICAL, [3, 1])], lambda _: 2.0, part=lambda list: parts[list.channel]
+    )
+    assert [(one.hit.item_id, one.score) for one in fused] == [(1, 2 / 61 + 0.5 / 62), (3, 2 / 61), (2, 0.0)]
+    assert [(signal.channel, signal.weight) for signal in fused[0].signals] == [(Channel.VECTOR, 2.0), (Channel.LEXICAL, 0.5)]
+
+
 @given(
     st.lists(st.integers(1, 40), unique=True, max_size=20),
     st.lists(st.integers(1, 40), unique=True, max_size=20),

@@ -6,7 +6,7 @@ import ir_measures
 import pytest
 from ir_measures import nDCG
 
-from app.bench.adaptive import AFFINITIES, GATES, Answered, all_tried, chosen_without, left_out, lines, measured, ndcg
+from app.bench.adaptive import AFFINITIES, GATES, WORDS, Answered, all_tried, chosen_without, left_out, lines, measured, ndcg
 from retrieval.ranking import Channel, Hit, Ranking
 from retrieval.tuning import Tuning
 
@@ -31,15 +31,21 @@ def test_ndcg_is_that_of_ir_measures(found: list[int]) -> None:
 def test_the_set_that_is_measured_has_no_say_in_the_parameters() -> None:
     plain = {"a": 0.5, "b": 0.5, "c": 0.5}
     tried = [{"a": 0.9, "b": 0.5, "c": 0.5}, {"a": 0.1, "b": 0.6, "c": 0.6}]
-    assert chosen_without(tried, plain, "a") is tried[1], "not the one that is best on a"
-    assert left_out(tried, plain) == {"a": 0.1, "b": 0.5, "c": 0.5}
+    assert chosen_without(tried, plain, plain, "a") is tried[1], "not the one that is best on a"
+    assert left_out(tried, plain, plain) == {"a": 0.1, "b": 0.5, "c": 0.5}
 
 
 def test_parameters_that_cost_another_set_too_much_are_not_chosen() -> None:
     plain = {"a": 0.5, "b": 0.5, "c": 0.5}
     tried = [{"a": 0.5, "b": 0.9, "c": 0.494}, {"a": 0.5, "b": 0.6, "c": 0.496}]
-    assert chosen_without(tried, plain, "a") is tried[1]
-    assert chosen_without(tried, plain, "c") is tried[0], "what it costs c is not seen"
+    assert chosen_without(tried, plain, plain, "a") is tried[1]
+    assert chosen_without(tried, plain, plain, "c") is tried[0], "what it costs c is not seen"
+
+
+def test_parameters_that_fall_behind_the_better_channel_are_not_chosen() -> None:
+    plain, better = {"a": 0.5, "b": 0.5, "c": 0.5}, {"a": 0.5, "b": 0.5, "c": 0.6}
+    tried = [{"a": 0.5, "b": 0.9, "c": 0.589}, {"a": 0.5, "b": 0.6, "c": 0.591}]
+    assert chosen_without(tried, plain, better, "a") is tried[1]
 
 
 def test_weights_follow_the_parameters() -> None:
@@ -47,7 +53,7 @@ def test_weights_follow_the_parameters() -> None:
     sets = {"one": [answered([1, 9], [2, 8], 0.05, 2)]}
     (plain,) = measured(sets, None).values()
     assert measured(sets, Tuning())["one"] == 1.0 > plain
-    assert len(all_tried(sets, Tuning())) == len(AFFINITIES) * len(GATES)
+    assert len(all_tried(sets, Tuning())) == len(WORDS) * len(AFFINITIES) * len(GATES)
 
 
 def test_the_lines_name_the_set_that_fares_worst() -> None:

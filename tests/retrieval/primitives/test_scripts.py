@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from retrieval.adaptive import adaptive_weights
 from retrieval.administration.namespaces import create_namespace
 from retrieval.ingest.statistics import refresh_statistics
 from retrieval.question import make_question
 from retrieval.ranking import Channel
 from retrieval.store import Store
+from retrieval.tuning import Tuning
 from tests.fixtures.world import session_for
 from tests.fixtures.writing import ADMIN, put
 
 RUSSIAN, ENGLISH = "загрузка больших файлов", "uploading large files"
+OWN, FOREIGN = (adaptive_weights(Tuning(), shares)[Channel.LEXICAL] for shares in ([1.0], [0.0]))
 
 
 @pytest.fixture
@@ -29,12 +32,12 @@ async def two_languages(store: Store) -> Store:
 @pytest.mark.parametrize(
     ("question", "namespaces", "words"),
     [
-        (RUSSIAN, ["ru"], 1.0),
-        (RUSSIAN, ["en"], 0.05),
-        (ENGLISH, ["ru"], 0.05),
-        (RUSSIAN, ["ru", "en"], 1.0),
-        (ENGLISH, None, 1.0),
-        ("42", ["ru"], 1.0),
+        (RUSSIAN, ["ru"], OWN),
+        (RUSSIAN, ["en"], FOREIGN),
+        (ENGLISH, ["ru"], FOREIGN),
+        (RUSSIAN, ["ru", "en"], OWN),
+        (ENGLISH, None, OWN),
+        ("42", ["ru"], OWN),
     ],
 )
 async def test_words_weigh_by_the_namespace_that_speaks_the_language(
