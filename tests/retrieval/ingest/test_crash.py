@@ -94,7 +94,7 @@ async def kill_again_and_again(store: Store, base_url: str, times: int) -> None:
     multiprocessing.get_context("forkserver").set_forkserver_preload(["tests.fixtures.crashing"])
     url, moments = f"{base_url}&application_name=crashing", random.Random(7)
     for version in range(times):
-        whole, share = moments.randrange(2, DOCUMENTS // 5), moments.uniform(0, 1.2)
+        whole, share = moments.randrange(2, DOCUMENTS // 10), moments.uniform(0, 1.2)
         acknowledged = await asyncio.to_thread(run, url, store, version, whole, share)
         while await values(store, OTHERS) != [0]:
             await asyncio.sleep(0.02)
