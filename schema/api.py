@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from schema.assembly import GuardedSchema, assemble
 from schema.entity import Entity, Fragment
 from schema.limits import RequestLimits
@@ -14,6 +16,7 @@ from schema.subscription import Subscription
 DEFAULT_LIMITS = RequestLimits()
 
 
+@cache
 def make_schema(limits: RequestLimits = DEFAULT_LIMITS) -> GuardedSchema:
-    """The schema of this release, with the caps on one request."""
+    """The schema of this release, with the caps on one request; made once for each set of them, since it takes a while."""
     return assemble(Query, Mutation, Subscription, types=[Entity, Fragment, Source], scalars=SCALARS, limits=limits)
