@@ -77,6 +77,8 @@ def show(namespace: str, name: str | None, as_json: bool) -> None:
 
 def read(file: Path) -> DomainPack:
     """The pack in a file; each line of the refusal begins with the file and the line, as compilers write it."""
+    if not file.exists():
+        raise BadInput(f"There is no file {file}.")
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

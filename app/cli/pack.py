@@ -89,6 +89,8 @@ def pack_command(
     """
     if as_text and as_json:
         raise click.UsageError("Give --text or --json, not both.")
+    if file is not None and file.name == "-" and (as_text or as_json):
+        raise click.UsageError("--html - takes stdout; name a file, or leave --text and --json out.")
     if unscoped and allowed:
         raise click.UsageError("Give --allowed-scope or --unscoped, not both.")
     given = Given(

@@ -24,14 +24,16 @@ from retrieval.outcomes import Outcome
 
 @command("add", example='contextql principal add ann --title "Ann Lee"')
 @click.argument("name")
-@click.option("--group", "kind", flag_value="GROUP", help="A group of principals.")
-@click.option("--service", "kind", flag_value="SERVICE", help="A program.")
+@click.option("--group", "is_group", is_flag=True, help="A group of principals.")
+@click.option("--service", "is_service", is_flag=True, help="A program.")
 @click.option("--title", help="Title for people.")
 @click.option("--administrator", is_flag=True, help="Let it do everything everywhere; only the command line can say so.")
 @json_option
-def add(name: str, kind: str | None, title: str | None, administrator: bool, as_json: bool) -> None:
+def add(name: str, is_group: bool, is_service: bool, title: str | None, administrator: bool, as_json: bool) -> None:
     """Add the principal NAME, a user unless said otherwise, or change its title."""
-    given = PrincipalInput(name, kind or "USER", title)
+    if is_group and is_service:
+        raise BadInput("--group and --service contradict each other; give one of them.")
+    given = PrincipalInput(name, "GROUP" if is_group else "SERVICE" if is_service else "USER", title)
 
     async def store(database: Database, caller: Caller) -> Outcome:
         if administrator:

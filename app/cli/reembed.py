@@ -46,9 +46,14 @@ def reembed_command(dry_run: bool, give_up: bool, allow_missing: bool, as_json: 
     The base is read and written meanwhile. A run that is cut off is taken up by the next. Servers that have the same
     variables with NEXT ask with the new model from that moment on; others search by words until they are set up for it.
     """
+    if give_up and (dry_run or allow_missing):
+        raise BadInput("--abandon throws away what was made; give neither --dry-run nor --allow-missing with it.")
     if give_up:
         gone = run(abandoned, embeds=False)
-        say("The new vectors are gone; the base stays with its model." if gone else "No re-embedding was begun.")
+        if as_json:
+            print_json({"abandoned": gone})
+        else:
+            say("The new vectors are gone; the base stays with its model." if gone else "No re-embedding was begun.")
     elif dry_run:
         show(run(planned), as_json)
     else:

@@ -50,17 +50,23 @@ async def list_members(database: Database, caller: Caller, group: str) -> tuple[
     async with database.snapshot() as connection:
         await require_administrator(connection, caller)
         rows = await connection.fetch(statement("list_members"), check_principal(group))
-    return tuple(row["name"] for row in rows)
+    check_has_members(group, rows[0]["kind"] if rows else None)
+    return tuple(row["name"] for row in rows if row["name"] is not None)
 
 
 async def group_of(connection: Connection, group: str) -> int:
     """The id of a group whose members nobody else sets before the transaction ends."""
     row = await connection.fetchrow(statement("lock_principal"), check_principal(group))
-    if row is None:
-        raise BadInput(f"There is no group {group!r}; create it first.")
-    if row["kind"] != "GROUP":
-        raise BadInput(f"The principal {group!r} is a {row['kind']}; only a group has members.")
-    if group == EVERYONE:
-        raise BadInput("Every authenticated principal is a member of 'everyone'; its members cannot be set.")
+    check_has_members(group, None if row is None else row["kind"])
     number: int = row["principal_id"]
     return number
+
+
+def check_has_members(group: str, kind: str | None) -> None:
+    """Refuse what is no group whose members are kept: `kind` is that of the principal with this name, None without one."""
+    if kind is None:
+        raise BadInput(f"There is no group {group!r}; create it first.")
+    if kind != "GROUP":
+        raise BadInput(f"The principal {group!r} is a {kind}; only a group has members.")
+    if group == EVERYONE:
+        raise BadInput("Every authenticated principal is a member of 'everyone'; its members are not listed and cannot be set.")

@@ -1,4 +1,4 @@
--- The members of a group.
+-- A group, or what has its name, with its members: a row each, or one with no member; no row for an unknown name.
 -- $1 group
-select p.name from membership m join principal g on g.principal_id = m.group_id join principal p on p.principal_id = m.member_id
+select g.kind, p.name from principal g left join (membership m join principal p on p.principal_id = m.member_id) on m.group_id = g.principal_id
  where g.name = $1 order by p.name

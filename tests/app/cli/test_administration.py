@@ -27,6 +27,7 @@ def test_principals_are_added_listed_and_deleted(run: Run) -> None:
     assert run("principal", "add", "bot", "--service").out == "Created: service bot.\n"
     assert run("principal", "add", "root", "--administrator").out == "Created: administrator root.\n"
     assert "is a USER" in run("principal", "add", "ann", "--group").sentence
+    assert "contradict" in run("principal", "add", "both", "--group", "--service").sentence
     assert run("principal", "members", "team", "--set", "ann", "--set", "bot").out == "ann\nbot\n"
     listed = {one["name"]: one for one in run("principal", "list", "--json").json}
     assert listed["root"]["administrator"] is True

@@ -53,7 +53,7 @@ def test_mistakes_are_named_with_file_line_and_path(run: Run, pack: Path) -> Non
         f"{pack}:8: idPatterns.0.type: the pack declares no type 'boook'; did you mean 'book'?"
         in run("domain", "check", pack).err
     )
-    assert "cannot be read" in run("domain", "check", pack.parent / "nothing.yaml").sentence
+    assert "There is no file" in run("domain", "check", pack.parent / "nothing.yaml").sentence
     pack.write_bytes(b"\xff\xfe\x00")
     assert "cannot be read" in run("domain", "check", pack).sentence
 

@@ -118,6 +118,7 @@ def test_with_a_token_the_rights_are_its_owners(run: Run, base: str) -> None:
         (("q", "--max-tokens", 0), "from 1 to"),
         (("q", "--known-at", "yesterday"), "--known-at 'yesterday' is no instant"),
         (("q", "--text", "--json"), "not both"),
+        (("q", "--html", "-", "--json"), "takes stdout"),
         (("q", "--unscoped", "--allowed-scope", "a:b"), "not both"),
         (("q", "--html", "/nowhere/at/all.html"), "Could not open file"),
     ],

@@ -94,6 +94,8 @@ async def test_only_groups_of_ones_own_have_members(store: Store) -> None:
     for group, says in (("ann", "USER"), ("nothing", "no group"), ("everyone", "Every")):
         with pytest.raises(BadInput, match=says):
             await set_members(store.database, ADMIN, group, ["bob"])
+        with pytest.raises(BadInput, match=says):
+            await list_members(store.database, ADMIN, group)
 
 
 async def test_cycles_of_groups_and_a_long_chain_do_no_harm(store: Store) -> None:
