@@ -186,7 +186,7 @@ async def test_a_refused_text_is_told_though_others_never_stop_writing(store: St
 
     other.embed_passages = while_others_write  # type: ignore[method-assign]
     with pytest.raises(Conflict, match="1 fragments were refused"):
-        await asyncio.wait_for(reembed(both, other, quiet), 30)
+        await asyncio.wait_for(reembed(both, other, quiet), 60)
 
 
 async def test_a_refused_text_that_is_deleted_meanwhile_stops_nothing(store: Store) -> None:
@@ -215,7 +215,7 @@ async def test_vectors_of_the_former_model_are_forgotten_though_a_long_reader_ke
     await reading.start()
     await connection.execute("lock table fragment in access share mode")
     task = asyncio.create_task(reembed(both, other, quiet))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await values_of_one(store, "select count(*) from vector_cache where model_number = 1"):
             await asyncio.sleep(0.05)
     assert "fragment_vector_former" in await values(store, TABLES)

@@ -60,7 +60,7 @@ async def test_every_read_meanwhile_is_right_by_the_model_of_its_moment(store: S
             seen[who].append(kind)
 
     asking = [asyncio.create_task(ask("both", both)) for _ in range(3)] + [asyncio.create_task(ask("old only", store))]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not all(seen.values()):
             await asyncio.sleep(0.02)
         await reembed(both, other, quiet)
