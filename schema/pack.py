@@ -65,7 +65,7 @@ class Section:
 class DroppedItem:
     item_id: strawberry.ID = field("Opaque id of what it is.")
     kind: ItemKind = field("What it is.")
-    title: str = field("Its title, neutralised.")
+    title: str = field("Its title, neutralised; of a fact what it says: subject, predicate and object.")
     score: float = field("Its score. For order only.")
     token_estimate: int = field("Tokens that it would have taken.")
     reason: DropReason = field("Why it is not in the pack.")

@@ -58,7 +58,7 @@ class StageRecord:
 class TraceCandidate:
     item_id: strawberry.ID = field("Opaque id of what it is.", resolver=resolve.candidate_id)
     kind: ItemKind = field("What it is.", resolver=resolve.candidate_kind)
-    title: str = field("Its title, neutralised, as it is now.", resolver=resolve.candidate_title)
+    title: str = field("Its title, neutralised, as it is now; of a fact what it says.", resolver=resolve.candidate_title)
     score: float = field("The sum of the contributions of `signals`; 0 where nothing is ranked. For order only.")
     signals: list[Signal] = field("The terms of the score.")
     outcome: DecisionOutcome = field("What became of it.")

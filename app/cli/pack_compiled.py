@@ -99,7 +99,7 @@ def title_of(item: PackItem, words: dict[str, str]) -> str:
 
 def title_of_dropped(one: Dropped) -> str:
     """What an item that did not get in is, on one line."""
-    return printable(one.candidate.text if one.kind is ItemKind.FACT else one.title)
+    return printable(one.title)
 
 
 def key_of(item: PackItem) -> str:

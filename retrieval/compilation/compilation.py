@@ -83,7 +83,8 @@ class Compilation:
         for item, one in loaded.items():
             signals = (*ranks.get(item, ()), *bonuses(tuning, wanted, one.traits))
             said, price = one.said, self.tokenizer.count(one.said.text)
-            found.append(Candidate(item, one.entity_id, total(signals), signals, said.title, said.text, price, groups.get(item)))
+            title = said.title if said.label is None else said.label
+            found.append(Candidate(item, one.entity_id, total(signals), signals, title, said.text, price, groups.get(item)))
         return tuple(sorted(found, key=place_of))
 
     @stage

@@ -34,6 +34,8 @@ class ItemText:
     source_path: str | None
     neutralized: bool
     """Whether the text or the title is not as it is stored."""
+    label: str | None = None
+    """What it is called where its text is not shown; None: by its title."""
 
 
 def text_of_fragment(fragment: Fragment) -> ItemText:
@@ -44,12 +46,13 @@ def text_of_fragment(fragment: Fragment) -> ItemText:
 
 
 def text_of_fact(fact: Fact, subject: Entity, object: Entity | None) -> ItemText:
-    """`subject predicate object (from – to)`; its title is the predicate."""
+    """`subject predicate object (from – to)`; its title is the predicate, which alone tells nobody what was said of what."""
     parts = _Parts()
     predicate = parts.line(fact.predicate)
     end = parts.value(fact.value) if object is None else parts.line(name_of(object))
-    said = f"{parts.line(name_of(subject))} {predicate} {end} ({instant_text(fact.valid_from)} – {instant_text(fact.valid_to)})"
-    return ItemText(predicate, parts.joined(said), fact.namespace, None, parts.changed)
+    said = f"{parts.line(name_of(subject))} {predicate} {end}"
+    text = parts.joined(f"{said} ({instant_text(fact.valid_from)} – {instant_text(fact.valid_to)})")
+    return ItemText(predicate, text, fact.namespace, None, parts.changed, neutralize_line(said))
 
 
 def text_of_entity(entity: Entity, attributes: Mapping[str, Any]) -> ItemText:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from retrieval.compilation.choosing import Candidate, Dropped, DropReason
 from retrieval.compilation.item import Item, ItemKind
 from retrieval.compilation.pack import Budget
+from retrieval.compilation.texts import text_of_fact
 from retrieval.errors import BadInput
 from retrieval.keys import check_key, read_id
 from retrieval.ranking import Channel, Signal
+from retrieval.records import Entity, Fact
 from retrieval.stage import Work, stage
 from retrieval.text import strict
 from retrieval.tracing.plain import record_of
@@ -168,20 +170,28 @@ class ShownTrace:
         return best_decision(record, items)
 
     async def titles(self, items: Iterable[Item]) -> dict[Item, str]:
-        """The titles of visible items, safe in a prompt: of a fact its predicate; one that is hidden by now has none."""
+        """What visible items are called, safe in a prompt: a fact by what it says; one that is hidden by now has none."""
         catalogue, seen, listed = await self.session.catalogue(), await self.seen, list(items)
         by_kind = {kind: [item for item in listed if item.kind is kind and item in seen] for kind in ItemKind}
         fragments, facts, entities = (by_kind[kind] for kind in (ItemKind.FRAGMENT, ItemKind.FACT, ItemKind.ENTITY))
         texts, rows, things = await asyncio.gather(
             catalogue.fragments.many((item.ns, item.id) for item in fragments),
-            catalogue.facts.many((item.ns, seen[item] or 0) for item in facts),
+            self._said((item.ns, seen[item] or 0) for item in facts),
             catalogue.entities.many((item.ns, item.id) for item in entities),
         )
         titles = [None if one is None else one.title for one in texts]
-        titles += [None if one is None else one.predicate for one in rows]
+        titles += rows
         titles += [None if one is None else one.title for one in things]
         named = zip((*fragments, *facts, *entities), titles, strict=True)
         return {item: neutralize_line(title) for item, title in named if title is not None}
+
+    async def _said(self, rows: Iterable[tuple[int, int]]) -> list[str | None]:
+        """What facts say, by row; None for what is hidden by now."""
+        catalogue = await self.session.catalogue()
+        facts = await catalogue.facts.many(rows)
+        ends = {(one.ns, id) for one in facts if one is not None for id in (one.subject_id, one.object_id) if id is not None}
+        known = dict(zip(ends, await catalogue.entities.many(ends), strict=True))
+        return [None if one is None else label_of_fact(one, known) for one in facts]
 
 
 async def visible_items(session: Session, items: Iterable[Item]) -> dict[Item, int | None]:
@@ -194,6 +204,15 @@ async def visible_items(session: Session, items: Iterable[Item]) -> dict[Item, i
     spaces = sorted({item.ns for item in listed})
     rows = await reader.rows("visible_items", spaces, ids[ItemKind.FRAGMENT], ids[ItemKind.FACT], ids[ItemKind.ENTITY])
     return {Item(ItemKind(row["kind"]), row["ns"], row["id"]): row["row_id"] for row in rows}
+
+
+def label_of_fact(fact: Fact, known: Mapping[tuple[int, int], Entity | None]) -> str | None:
+    """What a fact says; None where an end of it is hidden by now."""
+    subject = known[fact.ns, fact.subject_id]
+    object = None if fact.object_id is None else known[fact.ns, fact.object_id]
+    if subject is None or (fact.object_id is not None and object is None):
+        return None
+    return text_of_fact(fact, subject, object).label
 
 
 def shown_channel(one: ChannelTrace) -> ShownChannel:

@@ -75,7 +75,7 @@ PACK_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "DroppedItem": {
         "itemId": lambda v, pair: pair[0].id,
         "kind": lambda v, pair: pair[0].kind,
-        "title": lambda v, pair: pair[0].title(v),
+        "title": lambda v, pair: pair[0].label(v),
         "score": lambda v, pair: pair[0].score,
         "tokenEstimate": lambda v, pair: pair[0].price,
         "reason": lambda v, pair: pair[1],

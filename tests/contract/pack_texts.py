@@ -65,14 +65,18 @@ def title_of(view: View, thing: Thing) -> str:
     return str(view.text((thing.entity if isinstance(thing, Fragment) else thing).space, thing.title))
 
 
+def sentence(view: View, fact: Fact) -> str:
+    """What a fact says, without its dates."""
+    end = said(view.value(fact.subject.space, fact.value)) if fact.object is None else named(view, fact.object)
+    return f"{named(view, fact.subject)} {fact.predicate} {end}"
+
+
 def text_of(view: View, thing: Thing, at: datetime) -> str:
     """The text of an item as a caller reads it; nothing in a world needs neutralising."""
     if isinstance(thing, Fragment):
         return str(view.text(thing.entity.space, thing.text))
     if isinstance(thing, Fact):
-        value = view.value(thing.subject.space, thing.value)
-        end = said(value) if thing.object is None else named(view, thing.object)
-        return f"{named(view, thing.subject)} {thing.predicate} {end} ({moment(thing.valid_from)} – {moment(thing.valid_to)})"
+        return f"{sentence(view, thing)} ({moment(thing.valid_from)} – {moment(thing.valid_to)})"
     title, status = (view.text(thing.space, text) for text in (thing.title, thing.status))
     head = f"[{thing.key}] ({thing.type}) {title}" + (f" status={status}" if status else "")
     held = view.value(thing.space, lists.attributes_of(thing, at))

@@ -80,6 +80,9 @@ class Item:
     def title(self, view: View) -> str:
         return "" if self.thing is None else pack_texts.title_of(view, self.thing)
 
+    def label(self, view: View) -> str:
+        return pack_texts.sentence(view, self.thing) if isinstance(self.thing, Fact) else self.title(view)
+
     @property
     def section(self) -> str:
         if isinstance(self.thing, Fragment):

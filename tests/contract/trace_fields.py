@@ -76,7 +76,7 @@ TRACE_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "TraceCandidate": {
         "itemId": lambda v, item: item.id,
         "kind": lambda v, item: item.kind,
-        "title": lambda v, item: item.title(v),
+        "title": lambda v, item: item.label(v),
         "score": lambda v, item: item.score,
         "signals": lambda v, item: item.signals,
         "outcome": lambda v, item: outcome_of(item.pack, item),

@@ -223,6 +223,15 @@ async def test_what_has_no_room_is_dropped_with_its_price_and_reason(team: Desk)
         assert one["score"] > 0
 
 
+async def test_a_fact_that_was_dropped_is_called_by_what_it_says(team: Desk) -> None:
+    whole = await packed(team, question=RUNBOOK, anchors=TICKET, asOf=LATE)
+    said = {item["itemId"]: item["text"].rpartition(" (")[0] for item in everything(whole) if item["kind"] == "FACT"}
+    pack = await packed(team, question=RUNBOOK, anchors=TICKET, asOf=LATE, maxTokens=40)
+    titles = {one["itemId"]: one["title"] for one in pack["budget"]["dropped"] if one["itemId"] in said}
+    assert titles
+    assert titles == {item_id: said[item_id] for item_id in titles}
+
+
 @pytest.mark.parametrize("budget", [1, 2, 3, 5, 8, 13, 40, 333, 5_000, 1_000_000])
 async def test_no_budget_is_exceeded(team: Desk, budget: int) -> None:
     state = {"page": "PAY-101", "said": "перезапуск " * 40, "lines": ["a\nb", "\\", '"']}

@@ -40,6 +40,7 @@ def test_a_fact_reads_as_a_sentence_with_its_interval() -> None:
     said = text_of_fact(fact(valid_to=START + timedelta(days=366)), entity(), entity("team/pay", ""))
     assert said.text == "Billing owned_by team/pay (2020-01-01 – 2021-01-01)"
     assert (said.title, said.namespace, said.source_path, said.neutralized) == ("owned_by", "docs", None, False)
+    assert said.label == "Billing owned_by team/pay"
 
 
 @pytest.mark.parametrize(
