@@ -11,14 +11,13 @@ import pytest
 
 from retrieval.ports import Vectors
 from tests.fixtures.bases import Bases
+from tests.fixtures.cutting import cut, gone
 from tests.fixtures.desk import desk_at
 from tests.fixtures.embedders import HashEmbedder
 from tests.fixtures.traces import store_traced, traced
 from tests.fixtures.world import tuned
 from tests.fixtures.writing import values
 
-CUT = """select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()"""
 LOCKED = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
 
@@ -55,9 +54,12 @@ async def test_a_run_that_breaks_takes_its_trace_along_and_nothing_else(stored: 
         direct = await asyncpg.connect(stored)
         async with direct.transaction():
             await direct.execute("lock table fragment_lexemes in access exclusive mode")
-            desk.store.tuning = tuned(statement_seconds=0.5)
             query = '{ search(question: "зебра") { question hits { score } traceId } viewer { principal } }'
-            answer = (await desk.send(query)).json()
+            for seconds in (0.5, 5.0, 20.0):  # a machine may be too busy to tell who asks in so short a time
+                desk.store.tuning = tuned(statement_seconds=seconds)
+                answer = (await desk.send(query)).json()
+                if answer["data"] and answer["data"]["viewer"]:
+                    break
         await direct.close()
         assert answer["data"]["viewer"]["principal"] == "administrator"
         assert answer["data"]["search"] == {"question": "зебра", "hits": None, "traceId": None}
@@ -81,7 +83,7 @@ async def test_a_slow_database_costs_the_trace_and_not_the_answer(stored: str) -
                 assert answer["hits"]
         assert min(taken) < 4, "it is not waited for until the lock goes"
         await direct.close()
-        async with asyncio.timeout(30):  # the database hears a moment later that nobody waits any more
+        async with asyncio.timeout(60):  # the database hears a moment later that nobody waits any more
             while await values(desk.store, LOCKED) != [0]:
                 await asyncio.sleep(0.01)
 
@@ -93,8 +95,8 @@ async def test_a_database_that_takes_no_writes_gives_answers_without_traces(stor
     async with desk_at(stored) as desk:
         await direct.execute(f'alter database "{name}" set default_transaction_read_only = on')
         try:
-            await direct.fetch(CUT)
-            async with asyncio.timeout(20):
+            await gone(await cut(direct))
+            async with asyncio.timeout(60):
                 while "errors" in (answer := (await desk.send(query)).json()):
                     await asyncio.sleep(0.05)
             assert answer["data"]["search"]["hits"]
