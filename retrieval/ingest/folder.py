@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class FileText:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that is left out, and why; `expected` when it is merely of a kind that is not read."""
+    """A file, or a folder (its key ends with `/`), that is left out, and why; `expected` when it is merely of another kind."""
 
     key: str
     reason: str
@@ -71,10 +71,15 @@ def read_folder(path: Path) -> Iterator[FileText | SkippedFile]:
         yield _read_file(path, path.name)
     elif path.is_dir():
         root = path.resolve()
-        for file in sorted(_files(root), key=lambda file: file.relative_to(root).as_posix()):
+        closed: list[OSError] = []
+        files = sorted(_files(root, closed.append), key=lambda file: file.relative_to(root).as_posix())
+        for error in closed:
+            folder = Path(error.filename).relative_to(root).as_posix()
+            yield SkippedFile(f"{key_of(folder)}/", f"cannot be read: {error.strerror or error}")
+        for file in files:
             key = file.relative_to(root).as_posix()
             if file.is_symlink() and not file.resolve().is_relative_to(root):
-                yield SkippedFile(_key(key), "is a link that leads out of the folder")
+                yield SkippedFile(key_of(key), "is a link that leads out of the folder")
             else:
                 yield _read_file(file, key)
     else:
@@ -82,8 +87,14 @@ def read_folder(path: Path) -> Iterator[FileText | SkippedFile]:
 
 
 def count_files(path: Path) -> int:
-    """How many files `read_folder` will give, for a progress bar."""
-    return 1 if path.is_file() else sum(1 for _ in _files(path.resolve()))
+    """How many files `read_folder` will give, for a progress bar; raises `BadInput` when the folder itself cannot be read."""
+    if path.is_file():
+        return 1
+    try:
+        os.scandir(path).close()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+    return sum(1 for _ in _files(path.resolve()))
 
 
 def decode(content: bytes) -> str:
@@ -99,18 +110,19 @@ def decode(content: bytes) -> str:
         raise BadInput(f"is not {name} ({place}); convert it, for example with `iconv -f CP1251 -t UTF-8`") from error
 
 
-def _files(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root, followlinks=False):
+def key_of(path: str) -> str:
+    """The key of a file at this path inside its folder."""
+    return unicodedata.normalize("NFC", os.fsencode(path).decode("utf-8", "replace"))
+
+
+def _files(root: Path, on_closed: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root, onerror=on_closed, followlinks=False):
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield from (Path(folder, name) for name in names if not name.startswith("."))
 
 
-def _key(path: str) -> str:
-    return unicodedata.normalize("NFC", os.fsencode(path).decode("utf-8", "replace"))
-
-
 def _read_file(file: Path, name: str) -> FileText | SkippedFile:
-    key = _key(name)
+    key = key_of(name)
     media_type = MEDIA_TYPES_BY_EXTENSION.get(file.suffix.lower())
     if media_type is None:
         return SkippedFile(key, f"is not one of {', '.join(MEDIA_TYPES_BY_EXTENSION)}", expected=True)

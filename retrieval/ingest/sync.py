@@ -15,7 +15,7 @@ from retrieval.errors import BadInput
 from retrieval.ingest.deleting import delete_entity
 from retrieval.ingest.entities import upsert_entity
 from retrieval.ingest.entity_input import EntityInput
-from retrieval.ingest.folder import JSON_LINES, FileText, SkippedFile, count_files, read_folder
+from retrieval.ingest.folder import JSON_LINES, FileText, SkippedFile, count_files, key_of, read_folder
 from retrieval.ingest.jsonl import BadLine, Line, read_lines
 from retrieval.ingest.source_input import Origin, SourceInput
 from retrieval.ingest.sql import statement
@@ -88,6 +88,8 @@ class Run:
         folder = path.resolve().parent if path.is_file() else path.resolve()
         self.shape = shape
         self.prefix = f"file://{folder.as_posix().rstrip('/')}/"
+        # Of a single file only its own lines may have gone: what stands beside it was not looked at.
+        self.synced = f"{self.prefix}{key_of(path.name)}#" if path.is_file() else self.prefix
         self.files: Iterator[FileText | SkippedFile] = read_folder(path)
         self.total = count_files(path)
         self.report = Report()
@@ -115,10 +117,10 @@ class Run:
             return await asyncio.to_thread(next, self.files, None)
 
     def skip(self, file: SkippedFile) -> None:
-        """A file that cannot be read has not gone."""
+        """A file that cannot be read has not gone, nor has what is in a folder that cannot."""
         self.report.skipped.append(file)
         self.seen.add(file.key)
-        self.unread.append(f"{self.prefix}{file.key}#")
+        self.unread.append(f"{self.prefix}{file.key}{'' if file.key.endswith('/') else '#'}")
 
     async def store_lines(self, file: FileText) -> None:
         """Store each line by itself; a line that cannot be read is reported by its number."""
@@ -156,7 +158,7 @@ class Run:
     async def remove_gone(self, ns: int) -> None:
         """Delete the documents that came from this folder and are no longer in it."""
         async with self.database.reading() as connection:
-            rows = await connection.fetch(statement("sources_of_folder"), ns, CONNECTOR, self.prefix)
+            rows = await connection.fetch(statement("sources_of_folder"), ns, CONNECTOR, self.synced)
         for row in rows:
             if row["key"] not in self.seen and not row["uri"].startswith(tuple(self.unread)):
                 await delete_entity(self.database, self.caller, self.namespace, row["key"])
@@ -176,9 +178,9 @@ async def ingest_folder(
 ) -> Report:
     """Store a file or the files of a folder, then connect links and refresh the statistics of the namespace.
 
-    The key of a file is its path inside the folder. With `sync`, documents that were stored from the same folder and have gone
-    from it are deleted with their entity; what other writers stored stays. Needs WRITER, with `sync` ADMIN. Raises `BadInput`
-    when the path does not exist, `NamespaceNotFound`, `Forbidden`.
+    The key of a file is its path inside the folder. With `sync`, documents that were stored from the same folder, or from lines
+    of the same file, and have gone from it are deleted with their entity; what other writers stored stays. Needs WRITER, with
+    `sync` ADMIN. Raises `BadInput` when the path does not exist, `NamespaceNotFound`, `Forbidden`.
     """
     async with database.writing() as connection:
         ns = await require(connection, caller, namespace, "ADMIN" if sync else "WRITER")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,6 +105,42 @@ async def test_lines_of_entities_and_observations_go_in_and_observations_follow_
     (tmp_path / "things.jsonl").unlink()
     assert (await ingest(store, tmp_path, sync=True)).removed == ["n"]
     assert await values(store, KEYS) == ["svc"], "an entity without a text has no origin to follow"
+
+
+async def test_sync_of_a_single_file_leaves_what_stands_beside_it(store: Store, tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "раз", "b.md": "два", "c.jsonl": '{"key":"x","content":"три"}\n{"key":"y","content":"четыре"}'})
+    await ingest(store, tmp_path)
+    assert (await ingest(store, tmp_path / "a.md", sync=True)).removed == []
+    (tmp_path / "c.jsonl").write_text('{"key":"x","content":"три"}')
+    assert (await ingest(store, tmp_path / "c.jsonl", sync=True)).removed == ["y"]
+    assert await values(store, KEYS) == ["a.md", "b.md", "x"]
+
+
+async def test_what_is_in_a_folder_that_cannot_be_read_has_not_gone(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a.md": "раз", "sub/b.md": "два", "sub/c.jsonl": '{"key":"x","content":"три"}', "subway/d.md": "пять"})
+    await ingest(store, tmp_path)
+    (tmp_path / "subway/d.md").unlink()
+    close(tmp_path / "sub", monkeypatch)
+    report = await ingest(store, tmp_path, sync=True)
+    assert ([one.key for one in report.skipped], report.removed) == (["sub/"], ["subway/d.md"])
+    close(tmp_path, monkeypatch)
+    with pytest.raises(BadInput, match="cannot be read: Permission denied"):
+        await ingest(store, tmp_path, sync=True)
+    assert await values(store, KEYS) == ["a.md", "sub/b.md", "x"]
+
+
+def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the system refuse to list a folder, as it does to everybody but its administrator."""
+    scan = os.scandir
+
+    def refusing(path: Any = ".") -> Any:
+        if Path(path) == folder:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
 
 
 async def test_a_single_file_has_its_name_as_key_and_its_folder_as_origin(store: Store, tmp_path: Path) -> None:
