@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from retrieval.database import Record
-from retrieval.facts import FactLoaders, fact_of
+from retrieval.facts import FactLoaders, told
 from retrieval.keys import key_digest
 from retrieval.loader import Loader
 from retrieval.reader import Reader
@@ -80,7 +80,7 @@ class Catalogue:
 
     async def _facts(self, keys: list[Id]) -> Mapping[Id, Fact]:
         rows = await self.reader.rows("facts_by_row", *split(keys))
-        return {(row["ns"], row["row_id"]): fact_of(row, self.reader) for row in rows}
+        return {(fact.ns, fact.row_id): fact for _, fact in told(rows, self.reader)}
 
     async def _fragment_counts(self, keys: list[Id]) -> Mapping[Id, int]:
         rows = await self.reader.rows("fragments_counted", *split(keys))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -23,6 +23,8 @@ Group = tuple[int, int, str]
 """Namespace, subject and predicate."""
 Said = tuple[Fact, int]
 """A fact, and the number of its object or value among those of its group."""
+TOLD = len(Fact._fields) - 1
+"""The columns of a fact in a statement: all but the name of its namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class FactLoaders:
 
     async def _known(self, keys: list[Known]) -> Mapping[Known, Fact]:
         rows = await self.reader.rows("facts_known", *columns(*((key.ns, key.fact_id, key.known) for key in keys)))
-        return {keys[row["place"] - 1]: fact_of(row, self.reader) for row in rows}
+        return {keys[row["place"] - 1]: fact for row, fact in told(rows, self.reader)}
 
     async def _conflicts(self, keys: list[Doubt]) -> Mapping[Doubt, list[Fact]]:
         """What is said of a subject by a predicate is read once for all facts that share them; of very much, each fact's own."""
@@ -139,8 +141,8 @@ class FactLoaders:
     async def _said(self, groups: list[Group], at: datetime, known: datetime | None) -> dict[Group, list[Said]]:
         rows = await self.reader.rows("facts_beside", *columns(*groups), at, known, None, None, [], CONFLICTS_READ_AT_ONCE + 1)
         return {
-            groups[place - 1]: [(fact_of(row, self.reader), row["said"]) for row in told]
-            for place, told in grouped(rows, lambda row: int(row["place"])).items()
+            groups[place - 1]: [(fact, row["said"]) for row, fact in told(listed, self.reader)]
+            for place, listed in grouped(rows, lambda row: int(row["place"])).items()
         }
 
     async def _conflicts_one_by_one(self, keys: list[Doubt]) -> dict[Doubt, list[Fact]]:
@@ -152,8 +154,8 @@ class FactLoaders:
     def _listed(self, keys: list[Key], column: str, rows: list[Record]) -> dict[Key, list[Fact]]:
         """The facts of each list, whose number from 1 is in a column."""
         found: dict[int, list[Fact]] = {}
-        for row in rows:
-            found.setdefault(row[column], []).append(fact_of(row, self.reader))
+        for row, fact in told(rows, self.reader):
+            found.setdefault(row[column], []).append(fact)
         return {keys[number - 1]: facts for number, facts in found.items()}
 
 
@@ -176,21 +178,18 @@ def columns(*rows: tuple[object, ...]) -> list[list[object]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def fact_of(row: Record, reader: Reader) -> Fact:
-    """A fact from a row that has its columns, as the reader shows it."""
-    return Fact(
-        ns=row["ns"],
-        namespace=reader.names[row["ns"]],
-        row_id=row["row_id"],
-        fact_id=row["fact_id"],
-        subject_id=row["subject_id"],
-        predicate=row["predicate"],
-        object_id=row["object_id"],
-        value=reader.shown_value(row["ns"], row["value"], row["predicate"]),
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
-        recorded_at=row["recorded_at"],
-        retracted_at=row["retracted_at"],
-        evidence=row["evidence"],
-        relevance_scopes=tuple(row["relevance_scopes"]),
-    )
+def told(rows: Sequence[Record], reader: Reader) -> Iterator[tuple[Record, Fact]]:
+    """Rows with the fact that each of them tells, as the reader shows it; its columns stand side by side in the order of a fact.
+
+    A row is cut out whole, since looking up each column by its name takes twice as long as all the rest.
+    """
+    if not rows:
+        return
+    first = next(place for place, name in enumerate(rows[0].keys()) if name == "ns")
+    columns, names = slice(first, first + TOLD), reader.names
+    for row in rows:
+        ns, row_id, fact_id, subject_id, predicate, object_id, value, *instants, evidence, scopes = row[columns]
+        if value is not None:
+            value = reader.shown_value(ns, value, predicate)
+        said = (ns, names[ns], row_id, fact_id, subject_id, predicate, object_id, value)
+        yield row, Fact._make((*said, *instants, evidence, () if scopes is None else tuple(scopes)))

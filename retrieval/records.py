@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,10 @@ EVIDENCE = {"INFERRED": 1, "OBSERVED": 2, "ASSERTED": 3}
 """How well a fact is supported, as it is stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One recorded row of a fact; an edge of the graph when it has an object."""
+
+    # A tuple, since a page has a hundred: made in a quarter of the time of a frozen dataclass.
 
     ns: int
     namespace: str

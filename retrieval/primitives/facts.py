@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from retrieval.facts import fact_of
+from retrieval.facts import told
 from retrieval.primitives.filters import scope_values
 from retrieval.primitives.graph import Node
 from retrieval.question import ScopeRule
@@ -45,7 +45,7 @@ async def facts_around(reader: Reader, nodes: Mapping[Node, int], view: FactView
     about = reader.within(ends[0])
     bounds = (most, max(nodes.values()), reader.store.tuning.facts_in_order_from)
     rows = await about.rows("facts_around", *ends, view.at, view.known, *scopes, *bounds)
-    return [NearFact(fact_of(row, reader), row["distance"], row["is_single"]) for row in rows]
+    return [NearFact(fact, row["distance"], row["is_single"]) for row, fact in told(rows, reader)]
 
 
 async def contradictions(reader: Reader, near: Sequence[NearFact], view: FactView, most: int) -> list[list[Fact]]:
@@ -62,7 +62,7 @@ async def contradictions(reader: Reader, near: Sequence[NearFact], view: FactVie
     about = reader.within(ns for ns, _, _ in groups)
     rows = await about.rows("facts_beside", *columns, view.at, view.known, *scope_values(view.rule), given, most)
     found: dict[int, list[Fact]] = {}
-    for row in rows:
-        found.setdefault(row["place"], []).append(fact_of(row, reader))
+    for row, fact in told(rows, reader):
+        found.setdefault(row["place"], []).append(fact)
     disputed = {row["place"] for row in rows if row["said"] > 1}
     return [facts for place, facts in found.items() if place in disputed]

@@ -102,7 +102,7 @@ with recursive read(distance, spaces, rows, distances) as (
      where r.distance <= $12::int and cardinality(r.rows) < $11
 )
 select f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
-       f.retracted_at, f.evidence, f.relevance_scopes, n.distance,
+       f.retracted_at, f.evidence, nullif(f.relevance_scopes, '{}') as relevance_scopes, n.distance,
        exists (select from predicate d where d.ns = f.ns and d.name = f.predicate and d.cardinality = 'ONE') as is_single
   from (select r.spaces, r.rows, r.distances from read r order by r.distance desc limit 1) r
  cross join unnest(r.spaces, r.rows, r.distances) as n(ns, row_id, distance)

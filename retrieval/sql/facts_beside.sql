@@ -5,7 +5,7 @@
 -- Who reads a namespace whole reads its facts; who does not, values without places and what the keys of `edge`, `former_edge` and
 -- `said` let through, so that what is hidden costs nothing.
 select g.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
-       f.retracted_at, f.evidence, f.relevance_scopes,
+       f.retracted_at, f.evidence, nullif(f.relevance_scopes, '{}') as relevance_scopes,
        dense_rank() over (partition by g.place order by f.object_id, f.value) as said
   from unnest($4::int[], $5::bigint[], $6::text[]) with ordinality as g(ns, subject_id, predicate, place)
  cross join lateral (

@@ -4,7 +4,7 @@
 -- Who reads a namespace whole reads its facts; who does not, values without places and what the keys of `edge`, `former_edge` and
 -- `said` let through, so that what is hidden costs nothing.
 select a.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
-       f.retracted_at, f.evidence, f.relevance_scopes
+       f.retracted_at, f.evidence, nullif(f.relevance_scopes, '{}') as relevance_scopes
   from unnest($4::int[], $5::bigint[], $6::timestamptz[], $7::timestamptz[]) with ordinality as a(ns, row_id, at, known, place)
  cross join lateral (
      select f.ns, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.ns = any($3) as is_whole

@@ -1,7 +1,7 @@
 -- The rows of facts that were in the record at an instant.
 -- $1-$3 access, of each: $4 namespace, $5 fact id, $6 instant of the record (null is now)
 select a.place, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
-       f.retracted_at, f.evidence, f.relevance_scopes
+       f.retracted_at, f.evidence, nullif(f.relevance_scopes, '{}') as relevance_scopes
   from unnest($4::int[], $5::bigint[], $6::timestamptz[]) with ordinality as a(ns, fact_id, known, place)
   join fact f on f.ns = a.ns and f.fact_id = a.fact_id
  where case when a.known is null then f.retracted_at is null

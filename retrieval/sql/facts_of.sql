@@ -5,10 +5,12 @@
 -- read in order
 -- Values without places are as open as their subject and are read in order. Where few others are visible they are read by the keys of
 -- `edge`, `former_edge` and `said`, since in order one might pass by any number of hidden ones.
+-- Whoever reads the namespace whole sees all ends and places, so nobody looks them up for that reader. An edge says when its fact
+-- holds, so that one that does not is not looked up either.
 -- visible() is asked of the namespace of the page, so that an entity is looked up by one namespace and not by all that are open.
 -- "offset 0" looks the places of each fact up: without it the planner may read all places of the base once, for one fact.
 select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
-       f.retracted_at, f.evidence, f.relevance_scopes
+       f.retracted_at, f.evidence, nullif(f.relevance_scopes, '{}') as relevance_scopes
   from unnest($4::int[], $5::bigint[], $6::boolean[], $7::boolean[], $8::jsonb[], $9::timestamptz[], $10::timestamptz[], $11::text[],
               $12::bigint[], $13::int[])
        with ordinality as a(ns, entity_id, outgoing, incoming, predicates, at, known, after_predicate, after_fact, first, page)
@@ -29,20 +31,21 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
  cross join lateral (
      select f.* from (
         (select f.* from fact f
-          where a.outgoing and f.ns = a.ns and f.subject_id = v.entity_id and f.object_id is null and not f.has_places
+          where a.outgoing and not many.outgoing and f.ns = a.ns and f.subject_id = v.entity_id and f.object_id is null
+            and not f.has_places
             and (a.predicates is null or a.predicates ? f.predicate)
             and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, a.at, a.known)
             and (a.after_fact is null or (f.predicate, f.fact_id) > (a.after_predicate, a.after_fact))
           order by f.predicate, f.fact_id limit a.first)
         union all
         (select f.* from fact f
-          where many.outgoing and f.ns = a.ns and f.subject_id = v.entity_id and (f.object_id is not null or f.has_places)
+          where many.outgoing and f.ns = a.ns and f.subject_id = v.entity_id
             and (a.predicates is null or a.predicates ? f.predicate)
             and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, a.at, a.known)
             and (a.after_fact is null or (f.predicate, f.fact_id) > (a.after_predicate, a.after_fact))
-            and (f.object_id is null or exists (
+            and (v.is_whole or f.object_id is null or exists (
                  select from entity o where o.ns = a.ns and o.entity_id = f.object_id and visible(a.ns, o.acl_id, $1, $2, $3)))
-            and (not f.has_places or exists (
+            and (v.is_whole or not f.has_places or exists (
                  select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
                   where p.ns = f.ns and p.fact_id = f.fact_id and visible(a.ns, e.acl_id, $1, $2, $3) offset 0))
           order by f.predicate, f.fact_id limit a.first)
@@ -52,9 +55,9 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
             and (a.predicates is null or a.predicates ? f.predicate)
             and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, a.at, a.known)
             and (a.after_fact is null or (f.predicate, f.fact_id) > (a.after_predicate, a.after_fact))
-            and exists (select from entity s
-                         where s.ns = a.ns and s.entity_id = f.subject_id and visible(a.ns, s.acl_id, $1, $2, $3))
-            and (not f.has_places or exists (
+            and (v.is_whole or exists (
+                 select from entity s where s.ns = a.ns and s.entity_id = f.subject_id and visible(a.ns, s.acl_id, $1, $2, $3)))
+            and (v.is_whole or not f.has_places or exists (
                  select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
                   where p.ns = f.ns and p.fact_id = f.fact_id and visible(a.ns, e.acl_id, $1, $2, $3) offset 0))
           order by f.predicate, f.fact_id limit a.first)
@@ -72,13 +75,16 @@ select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id
                       select e.row_id from edge e
                        where e.ns = a.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
                          and e.far_acl = any($2) and e.place_acl = any($2)
+                         and (e.valid_from is null or e.valid_from <= a.at) and (e.valid_to is null or e.valid_to > a.at)
+                         and (a.predicates is null or a.predicates ? e.predicate)
                       union all
                       select e.row_id from former_edge e
                        where a.known is not null and e.ns = a.ns and e.entity_id = v.entity_id and e.outgoing = way.outgoing
                          and e.far_acl = any($2) and e.place_acl = any($2)) e
                  offset 0) e
           cross join lateral (select f.* from fact f where f.ns = a.ns and f.row_id = e.row_id limit 1) f
-          where not (many.outgoing and f.subject_id = v.entity_id)
+          where (a.outgoing and not many.outgoing or a.incoming and not many.incoming)
+            and not (many.outgoing and f.subject_id = v.entity_id)
             and (a.predicates is null or a.predicates ? f.predicate)
             and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, a.at, a.known)
             and (a.after_fact is null or (f.predicate, f.fact_id) > (a.after_predicate, a.after_fact))

@@ -1,7 +1,7 @@
 -- Pages of the facts in the record that were stated in entities, each in the order in which they were first recorded.
 -- $1-$3 access, of each page: $4 namespace, $5 entity id, $6 fact id to start after, $7 how many
 select a.page, f.ns, f.row_id, f.fact_id, f.subject_id, f.predicate, f.object_id, f.value, f.valid_from, f.valid_to, f.recorded_at,
-       f.retracted_at, f.evidence, f.relevance_scopes
+       f.retracted_at, f.evidence, nullif(f.relevance_scopes, '{}') as relevance_scopes
   from unnest($4::int[], $5::bigint[], $6::bigint[], $7::int[]) with ordinality as a(ns, entity_id, after, first, page)
  cross join lateral (
      select v.entity_id from entity v

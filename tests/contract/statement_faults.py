@@ -35,6 +35,7 @@ FAULTS = {
     "facts around an entity lead to hidden ones": ("facts_of", GIVEN.format("o"), "true"),
     "facts around an entity come from hidden ones": ("facts_of", GIVEN.format("s"), "true"),
     "facts around an entity were stated in hidden places": ("facts_of", GIVEN.format("e"), "true"),
+    "facts around an entity are read by all as by who reads all": ("facts_of", "a.ns = any($3) as is_whole", "true as is_whole"),
     "facts around an entity that are found by key lead to hidden ones": ("facts_of", f"and {EDGE.format('far_acl')}", ""),
     "a fact of a list holds at the moment when it ends": ("facts_of", *AT_ITS_END),
     "facts around an entity are counted whatever they lead to": ("facts_of_counted", f"and {EDGE.format('far_acl')}", ""),
@@ -66,6 +67,7 @@ SOONEST = {
     "emptiness is that of all": (0, 7), "facts around an entity lead to hidden ones": (1, 9),
     "facts around an entity come from hidden ones": (2, 2), "facts around an entity were stated in hidden places": (1, 9),
     "facts around an entity that are found by key lead to hidden ones": (1, 0),
+    "facts around an entity are read by all as by who reads all": (1, 0),
     "a fact of a list holds at the moment when it ends": (1, 4), "a fact by id was stated in hidden places": (5, 3),
 } | dict.fromkeys((
     "an entity by id ignores namespaces", "equal keys of several namespaces are one", "a fragment by id ignores restrictions",
