@@ -86,6 +86,20 @@ async def test_two_periods_of_one_fact_stay_two(desk: Desk) -> None:
     assert [node["factId"] for node in (await page(desk, "s", asOf=JULY))["nodes"]] == [second]
 
 
+async def test_a_fact_holds_from_its_first_instant_until_its_last_for_whoever_reads_all_or_not(desk: Desk) -> None:
+    await entities(desk, "s", "o")
+    await one(desk, subject="s", predicate="works_at", object="o", validFrom=MAY, validTo=JUNE)
+    await upsert_principals(desk.store.database, ADMIN, [PrincipalInput("ann", "USER", None)])
+    await grant(desk.store.database, ADMIN, "ann", DOCS)
+    for token in (None, await desk.token("ann")):
+        for at, count in (("2026-04-30T23:59:59.999999Z", 0), (MAY, 1), ("2026-05-31T23:59:59.999999Z", 1), (JUNE, 0)):
+            for key, direction in (("s", "OUT"), ("o", "IN")):
+                for predicates, factor in ((None, 1), (["works_at"], 1), (["left"], 0)):
+                    given = {"key": key, "direction": direction, "asOf": at, "predicates": predicates, "first": 9}
+                    found = (await desk.ask(FACTS, token, **given, knownAt=None, after=None))["entity"]["facts"]
+                    assert (len(found["nodes"]), found["totalCount"]) == (count * factor, count * factor), (token, given)
+
+
 async def test_closing_keeps_what_was_known_before(desk: Desk) -> None:
     await entities(desk, "s", "o")
     said = {"subject": "s", "predicate": "works_at"}
