@@ -29,9 +29,11 @@ async def require(connection: Connection, caller: Caller, namespace: str, role: 
     Raises `NamespaceNotFound` when the caller may not read it, the same as when it does not exist, and `Forbidden` when it
     may read but not do this. Roles and groups are read anew, whatever `caller` says about them.
     """
-    if await connection.fetchval(statement("hold_namespace"), strict(namespace, "The name of the namespace")) is None:
+    held = await connection.fetchval(statement("hold_namespace"), strict(namespace, "The name of the namespace"))
+    number = await require_to_read(connection, caller, namespace, role)  # whether it is there or not: what it costs tells nothing
+    if held is None:  # it came meanwhile, and is not held
         raise NamespaceNotFound(namespace)
-    return await require_to_read(connection, caller, namespace, role)
+    return number
 
 
 async def require_to_read(connection: Connection, caller: Caller, namespace: str, role: str) -> int:
