@@ -67,7 +67,7 @@ class Clients:
 
     def close(self) -> None:
         """End the process, which ends with its input."""
-        self._process.communicate(timeout=20)
+        self._process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -108,11 +108,15 @@ def test_it_queries_and_writes(clients: Clients, served: Answering, client: str)
 
 @every_client
 def test_it_gets_all_of_an_answer_in_order(clients: Clients, served: Answering, client: str) -> None:
-    served.model.faults.chat.piece_seconds = 0.005
-    outcome = clients.run(client, ANSWER, UPLOAD)
-    assert outcome["failure"] is None
-    assert [result["codes"] for result in outcome["results"] if result["codes"]] == []
-    found, *deltas, done = [result["data"]["answer"] for result in outcome["results"]]
+    for seconds in (0.005, 0.1, 1.0):  # what is written while a busy server takes nothing becomes one piece
+        served.model.calls.clear()
+        served.model.faults.chat.piece_seconds = seconds
+        outcome = clients.run(client, ANSWER, UPLOAD)
+        assert outcome["failure"] is None
+        assert [result["codes"] for result in outcome["results"] if result["codes"]] == []
+        found, *deltas, done = [result["data"]["answer"] for result in outcome["results"]]
+        if len(deltas) > 1:
+            break
     assert found["hits"][0]["card"]["key"] == "tutorial/request-files.md"
     assert {hit["card"]["key"] for hit in found["hits"]} <= {card["key"] for card in found["sources"]}
     answer = done["answer"]
@@ -192,7 +196,7 @@ def run_bot(server: str, token: str) -> subprocess.CompletedProcess[str]:
     """The bot of the examples, asked."""
     variables = {"CONTEXTQL_URL": server, "CONTEXTQL_TOKEN": token, "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-W", "error", BOT, UPLOADING]
-    return subprocess.run(command, env=variables, capture_output=True, encoding="utf-8", timeout=60, check=False)
+    return subprocess.run(command, env=variables, capture_output=True, encoding="utf-8", timeout=200, check=False)
 
 
 def test_the_bot_prints_a_context_and_its_sources(served: Answering) -> None:

@@ -20,6 +20,7 @@ import pytest
 from app.embedded import EmbeddedDatabase, embedded_database_url
 from retrieval.errors import DatabaseUnavailable
 from tests.app.edge_world import wait_until
+from tests.fixtures.processes import has_ended
 
 QUICK = {"fsync": "off", "shared_buffers": "16MB", "max_connections": "20"}
 HOLD = textwrap.dedent(
@@ -50,14 +51,6 @@ def is_gone(data_dir: Path) -> bool:
     """Whether the server of a data folder ends; it takes its number away a moment before it is gone itself."""
     wait_until(lambda: postmaster(data_dir) is None)
     return True
-
-
-def has_ended(process: psutil.Process) -> bool:
-    """Whether a process has ended, also where nobody asks for the codes of those that lost their parent."""
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def hold(data_dir: Path) -> subprocess.Popen[str]:

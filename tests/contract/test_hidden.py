@@ -178,12 +178,12 @@ async def test_a_subscription_counts_what_is_visible_and_ends_when_the_namespace
     document = f"subscription {{ ingestion(namespace: {text(space.name)}) {{ namespace fragments pendingEmbeddings }} }}"
     async with session_for(store, user.token) as session:
         events = await api().subscribe(document, context_value=session)
-        first = await asyncio.wait_for(anext(events), 10)
+        first = await asyncio.wait_for(anext(events), 60)
         seen = View(world, user).fragments([space])
         pending = sum(fragment.pending for fragment in seen)
         assert first.data == {"ingestion": {"namespace": space.name, "fragments": len(seen), "pendingEmbeddings": pending}}
         await revoke(store.database, local_administrator(), user.name, space.name)
-        last = await asyncio.wait_for(anext(events), 10)
+        last = await asyncio.wait_for(anext(events), 60)
         assert last.data is None or last.data["ingestion"] is None
         assert "does not exist or is not open to you" in last.errors[0].message
         await events.aclose()

@@ -185,7 +185,7 @@ async def test_the_agent_goes_on_in_time_when_the_server_is_late(pause: float) -
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=None) as client:
-            async with asyncio.timeout(10):  # the pause is 30 s, and all drops would take half an hour
+            async with asyncio.timeout(25):  # the pause is 30 s, and all drops would take half an hour
                 assert await prompted(client, seconds=0.3) == str(OWN)
         server.close()
 
@@ -215,5 +215,9 @@ async def test_the_agent_keeps_its_pack_when_the_trace_is_late() -> None:
         return httpx.Response(200, json={"data": {"contextPack": pack}})
 
     async with httpx.AsyncClient(base_url="http://127.0.0.1:1", transport=httpx.MockTransport(answer)) as client:
-        async with asyncio.timeout(10):
-            assert await prompted(client, seconds=0.3) == "# Facts"
+        for seconds in (0.3, 3.0, 20.0):  # on a busy machine the pack itself may be late
+            async with asyncio.timeout(25):
+                prompt = await prompted(client, seconds=seconds)
+            if prompt != str(OWN):
+                break
+    assert prompt == "# Facts"

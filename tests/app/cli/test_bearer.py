@@ -35,12 +35,12 @@ def issuer(settings: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Issuer]:
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     for name, value in {"ISSUER": ISSUER, "AUDIENCE": AUDIENCE, "JWKS_URL": issuer.url}.items():
         monkeypatch.setenv(f"CB_JWT_{name}", value)
     yield issuer
     loop.call_soon_threadsafe(ended.set)
-    thread.join(10)
+    thread.join(60)
     loop.close()
 
 

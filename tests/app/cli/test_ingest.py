@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.app.cli.conftest import Ended, Run
 from tests.app.cli.servers import running
+from tests.app.edge_world import wait_until
 from tests.fixtures.openai_server import OpenAIServer
 
 
@@ -136,9 +136,7 @@ def test_sigterm_gives_back_what_was_being_embedded(
     provider.faults.hang = True
     given = {"embedding_provider": "openai", "openai_base_url": provider.url, "embedding_dimensions": "8", "database_url": base}
     with running(tmp_path / "log", "ingest", str(folder), "-n", "handbook", "--create-namespace", **given) as command:
-        deadline = time.monotonic() + 30
-        while not provider.calls and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: bool(provider.calls), 120)
         assert command.end() == 143
         assert command.text == "Stopped by SIGTERM.\n"
     provider.faults.hang = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from pathlib import Path
 
 import psutil
@@ -10,6 +11,8 @@ import pytest
 
 from tests.app.cli.conftest import Run
 from tests.app.cli.servers import running
+from tests.app.edge_world import wait_until
+from tests.fixtures.processes import has_ended
 
 NONE = {"embedding_provider": "none", "local_admin": "true"}
 
@@ -40,7 +43,7 @@ def test_several_workers_share_the_port_and_one_that_dies_is_replaced(base: str,
         workers = parent.children()
         assert len(workers) == 2
         workers[0].kill()
-        workers[0].wait(10)
+        workers[0].wait(60)
         assert server.ask("{ viewer { principal } }").status_code == 200
         assert server.end() == 0, server.text
         assert not any(worker.is_running() for worker in workers)
@@ -51,12 +54,12 @@ def test_workers_end_when_their_parent_is_killed(base: str, tmp_path: Path) -> N
         server.ready()
         workers = psutil.Process(server.process.pid).children()
         server.process.kill()
-        _, alive = psutil.wait_procs(workers, timeout=20)
-        assert not alive
+        wait_until(lambda: all(has_ended(worker) for worker in workers))
 
 
 def test_a_worker_embeds_what_waits_until_it_is_stopped(base: str, tmp_path: Path) -> None:
     with running(tmp_path / "log", "worker", database_url=base, embedding_provider="none") as worker:
         while "The worker refreshes statistics" not in worker.text:
             assert worker.process.poll() is None, worker.text
+            time.sleep(0.02)
         assert worker.end() == 0, worker.text
