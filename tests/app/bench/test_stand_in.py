@@ -16,7 +16,7 @@ from retrieval.ports import Finish, Message
 
 async def heard(chat: OpenAIChat, question: str) -> list[str | Finish]:
     """All that a chat says."""
-    return [part async for part in chat.stream([Message("user", question)], temperature=0.0, seconds=10)]
+    return [part async for part in chat.stream([Message("user", question)], temperature=0.0, seconds=60)]
 
 
 async def test_chats_get_the_pieces_that_are_said_to_them_in_order() -> None:
@@ -41,18 +41,22 @@ async def test_a_chat_that_its_client_leaves_is_known_to_be_left() -> None:
         one = await stand_in.chats.get()
         assert not one.left.is_set()
         listening.cancel()
-        await asyncio.wait_for(one.left.wait(), 10)
+        await asyncio.wait_for(one.left.wait(), 60)
         await chat.close()
 
 
 async def test_embeddings_come_for_each_text_and_hang_below_a_path_that_hangs() -> None:
     async with standing_in() as stand_in:
-        embedder = OpenAIEmbedder(model="m", dimensions=384, base_url=f"{stand_in.address}/one/v1", timeout=2)
-        assert (await embedder.embed_questions(["a", "b"])).shape == (2, 384)
+        hurried, patient = (
+            OpenAIEmbedder(model="m", dimensions=384, base_url=f"{stand_in.address}/one/v1", timeout=seconds)
+            for seconds in (2, 60)
+        )
+        assert (await patient.embed_questions(["a", "b"])).shape == (2, 384)
         stand_in.hanging = {"one"}
         with pytest.raises(ProviderUnavailable, match="did not answer"):
-            await embedder.embed_questions(["c"])
+            await hurried.embed_questions(["c"])
         stand_in.hanging = {"two"}
-        assert (await embedder.embed_questions(["d"])).shape == (1, 384)
+        assert (await patient.embed_questions(["d"])).shape == (1, 384)
         assert stand_in.embeddings == {"one": 3}
-        await embedder.close()
+        await hurried.close()
+        await patient.close()

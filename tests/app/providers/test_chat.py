@@ -23,6 +23,8 @@ from tests.fixtures.openai_server import Faults, OpenAIServer, says
 
 ASKED = [Message("system", "Answer."), Message("user", "Сколько? 🙂")]
 TEXT = "Сорок два, как сказано [1]. 🙂"
+GROWING = (0.3, 2.0, 20.0)
+"""Seconds for a call that is given up: on a busy machine the first may be over before the call reaches the provider."""
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +44,24 @@ async def chat(server: OpenAIServer) -> AsyncIterator[OpenAIChat]:
     await made.close()
 
 
-async def whole(chat: OpenAIChat, seconds: float = 5.0) -> tuple[str, Finish]:
+async def whole(chat: OpenAIChat, seconds: float = 60.0) -> tuple[str, Finish]:
     """The text and the end of a whole reply."""
     reply = await chat.complete(ASKED, temperature=0.1, seconds=seconds)
     return reply.text, reply.finish
 
 
-async def streamed(chat: OpenAIChat, seconds: float = 5.0) -> tuple[str, Finish]:
+async def streamed(chat: OpenAIChat, seconds: float = 60.0) -> tuple[str, Finish]:
     """The same of a stream."""
     *pieces, finish = [piece async for piece in chat.stream(ASKED, temperature=0.1, seconds=seconds)]
     assert isinstance(finish, Finish)
     return "".join(map(str, pieces)), finish
+
+
+async def listen(chat: OpenAIChat, seconds: float, came: list[str | Finish], pause: float = 0.0) -> None:
+    """Put what comes where it stays when no more does, and take a pause after each piece."""
+    async for piece in chat.stream(ASKED, temperature=0, seconds=seconds):
+        came.append(piece)
+        await asyncio.sleep(pause)
 
 
 ask = pytest.mark.parametrize("ask", [whole, streamed])
@@ -179,38 +188,50 @@ async def test_a_hanging_provider_is_given_up_in_time_and_its_connection_closed(
     chat: OpenAIChat, server: OpenAIServer, ask: Ask
 ) -> None:
     server.faults = Faults(hang=True)
-    begun = time.monotonic()
-    with pytest.raises(DeadlineExceeded, match=r"0\.3 s"):
-        await ask(chat, 0.3)
-    assert 0.25 <= time.monotonic() - begun < 30
+    for seconds in GROWING:
+        begun = time.monotonic()
+        with pytest.raises(DeadlineExceeded, match=f"within {seconds:g} s"):
+            await ask(chat, seconds)
+        assert 0.9 * seconds <= time.monotonic() - begun < seconds + 30
+        if server.calls:
+            break
     await until(lambda: server.calls[0].progress.left)
 
 
 async def test_a_stream_that_stops_in_the_middle_gives_what_came(chat: OpenAIChat, server: OpenAIServer) -> None:
     server.faults.chat = ChatFaults(pause_after=2)
-    pieces = chat.stream(ASKED, temperature=0, seconds=2)
-    assert [await anext(pieces), await anext(pieces)] == [TEXT[:7], TEXT[7:14]]
-    with pytest.raises(DeadlineExceeded):
-        await anext(pieces)
-    await until(lambda: server.calls[0].progress.left)
+    for seconds in GROWING:
+        came: list[str | Finish] = []
+        with pytest.raises(DeadlineExceeded):
+            await listen(chat, seconds, came)
+        if len(came) == 2:
+            break
+    assert came == [TEXT[:7], TEXT[7:14]]
+    await until(lambda: server.calls[-1].progress.left)
 
 
 async def test_a_stream_that_drips_ends_with_its_time(chat: OpenAIChat, server: OpenAIServer) -> None:
     server.faults.chat = ChatFaults(endless=True, piece_seconds=0.1)
-    taken = 0
-    async with contextlib.aclosing(chat.stream(ASKED, temperature=0, seconds=0.5)) as pieces:
-        with contextlib.suppress(DeadlineExceeded):
-            while taken < 50:
-                await anext(pieces)
-                taken += 1
-    assert 1 <= taken <= 6
+    for seconds in GROWING:
+        taken, most = 0, 100 * seconds  # ten a second come, and more at once to whoever was held up
+        async with contextlib.aclosing(chat.stream(ASKED, temperature=0, seconds=seconds)) as pieces:
+            with contextlib.suppress(DeadlineExceeded):
+                while taken < most:
+                    await anext(pieces)
+                    taken += 1
+        assert taken < most
+        if taken:
+            break
+    assert taken >= 1
 
 
 async def test_who_takes_the_pieces_slowly_is_no_failure_of_the_provider(chat: OpenAIChat, server: OpenAIServer) -> None:
-    taken = []
-    async for piece in chat.stream(ASKED, temperature=0, seconds=1.0):
-        taken.append(piece)
-        await asyncio.sleep(0.3)
+    for seconds in GROWING:
+        taken: list[str | Finish] = []
+        with contextlib.suppress(DeadlineExceeded):
+            await listen(chat, seconds, taken, pause=0.3 * seconds)
+        if len(taken) == 6:
+            break
     assert taken[-1] is Finish.STOP
     assert len(taken) == 6
 
@@ -230,11 +251,11 @@ async def test_a_rate_limit_without_a_hint_or_with_a_long_one_does_not_outlast_t
 ) -> None:
     server.faults = Faults(status=429)
     with pytest.raises(ProviderUnavailable, match="429"):
-        await ask(chat, 0.9)
+        await ask(chat, 1.5)  # half a second goes by before the second, and more than what is left then before a third
     assert len(server.calls) == 2
     server.faults = Faults(status=429, headers={"retry-after": "20"})
     with pytest.raises(ProviderUnavailable, match="429"):
-        await ask(chat)
+        await ask(chat, 10)
     assert len(server.calls) == 3
 
 
@@ -264,7 +285,7 @@ async def test_a_refusal_for_good_is_not_repeated_and_quotes_nothing(
 async def test_a_provider_that_cannot_be_reached_is_one_clear_line(ask: Ask) -> None:
     chat = OpenAIChat(model="m", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(ProviderUnavailable, match="cannot be reached"):
-        await ask(chat, 0.3)
+        await ask(chat, 0.45)  # too short a time for another try
     await chat.close()
 
 
@@ -274,6 +295,8 @@ BROKEN = {
     "stops": Faults(chat=ChatFaults(pause_after=1)),
     "cuts": Faults(chat=ChatFaults(cut_after=1)),
 }
+UNHURRIED = ("refuses", "cuts")
+"""Faults that show by themselves; the others are given up after a while, which may be before the call reaches the provider."""
 
 
 @pytest.mark.parametrize("fault", BROKEN)
@@ -281,14 +304,14 @@ async def test_after_five_failures_every_call_is_refused_at_once(chat: OpenAICha
     server.faults = BROKEN[fault]
     for _ in range(5):
         with pytest.raises(ContextQLError):
-            await streamed(chat, 0.1)
+            await streamed(chat, 30 if fault in UNHURRIED else 0.1)
     server.faults = Faults(hang=True)
     begun = time.monotonic()
     for ask in (whole, streamed):
         with pytest.raises(ProviderUnavailable, match="left alone"):
             await ask(chat, 60)
     assert time.monotonic() - begun < 30
-    assert len(server.calls) == 5
+    assert len(server.calls) == 5 if fault in UNHURRIED else len(server.calls) <= 5
 
 
 async def test_leaving_a_stream_ends_the_call(chat: OpenAIChat, server: OpenAIServer) -> None:

@@ -74,7 +74,7 @@ async def test_no_text_is_no_vector(embedder: LocalEmbedder) -> None:
 
 async def test_a_question_comes_before_the_rest_of_a_long_batch_and_the_loop_stays_free(embedder: LocalEmbedder) -> None:
     await embedder.embed_questions(["warm"])
-    passages = asyncio.create_task(embedder.embed_passages([f"слово {number} " * 60 for number in range(20)]))
+    passages = asyncio.create_task(embedder.embed_passages([f"слово {number} " * 60 for number in range(100)]))
     turns = 0
     question = asyncio.create_task(embedder.embed_questions(["вопрос"]))
     while not question.done():
