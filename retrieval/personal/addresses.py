@@ -14,6 +14,15 @@ _LOCAL = re.compile(r"[\w.%'+\-]*\Z")
 _DOMAIN = re.compile(r"(?:[^\W_](?:[\w\-]{0,61}[^\W_])?\.){1,8}(?:xn--[a-z0-9\-]{2,59}|[^\W\d_]{2,24})", re.IGNORECASE)
 _LOCAL_MOST, _DOMAIN_MOST = 128, 255
 _LEADING = ".%'+-"
+_NOBODY = frozenset(
+    (
+        "git", "hg", "svn",
+        "noreply", "no-reply", "no_reply", "no.reply", "donotreply", "do-not-reply", "do_not_reply", "mailer-daemon",
+        "postmaster", "hostmaster", "abuse", "noc", "security",
+    )
+)  # fmt: skip
+"""Before the @ of addresses that no person is behind: users of repositories, as in `git@host:path`; senders that read nothing;
+mailboxes that RFC 2142 reserves for the operation of a network. Who answers at `info` or `support` may be one person."""
 _LOOKALIKES = str.maketrans("АВСЕНІКМОРТХУавсенікмортху", "ABCEHIKMOPTXYABCEHIKMOPTXY")
 _IBAN = re.compile(r"(?<![^\W_])[A-Z]{2} ?-?\d ?\d(?:[ \n\-]{0,2}[A-Z0-9]){11,30}", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[ \n\-]")
@@ -28,14 +37,14 @@ _IBAN_LIKELY = re.compile(
 
 
 def emails(text: str) -> Iterator[Candidate]:
-    """Addresses in a plain text; what stands around an @ is looked at only so far, so the time is linear."""
+    """Addresses of people in a plain text; what stands around an @ is looked at only so far, so the time is linear."""
     at = text.find("@")
     while at >= 0:
         local = _LOCAL.search(text[max(0, at - _LOCAL_MOST) : at])
         domain = _DOMAIN.match(text, at + 1, at + 1 + _DOMAIN_MOST)
         if local is not None and domain is not None:
             name = local[0].lstrip(_LEADING)
-            if name:
+            if name and name.lower() not in _NOBODY:
                 yield Candidate(Kind.EMAIL, at - len(name), domain.end(), Sure.ANNOUNCED)
         at = text.find("@", at + 1)
 

@@ -58,6 +58,9 @@ ZERO_WIDTH = "\u200b"
             '{"clientPassportNumber": "[PASSPORT]", "mobilePhone": "[PHONE]"}',
         ),
         ("378282246310005 3530111333300000 4222222222222", "[CARD] [CARD] [CARD]"),
+        ("info@example.com, ann.noreply@example.com, gitta@example.com", "[EMAIL], [EMAIL], [EMAIL]"),
+        ("7+ann@users.noreply.github.com, ann@git.example.com, ann+git@example.com", "[EMAIL], [EMAIL], [EMAIL]"),
+        ("ann<b></b>git@example.com, deploy@host.example:/srv", "[EMAIL]<b></b>, [EMAIL]:/srv"),
     ],
 )
 def test_it_is_masked_however_it_is_written(text: str, shown: str) -> None:
@@ -93,6 +96,9 @@ def test_it_is_masked_however_it_is_written(text: str, shown: str) -> None:
         "318309.88617359026 0.00493777682814261",
         "(0.82160913, 0.97885093)",
         "2147483647\n2",
+        "git clone git@github.com:org/repo.git, ssh://git@host.example/x.git, hg@host.example",
+        "From: No-Reply@example.com, <noreply@example.com>, mailer-daemon@example.com",
+        "postmaster@example.com, abuse@example.com, security@example.com",
     ],
 )
 def test_what_only_looks_like_it_stays(text: str) -> None:
