@@ -9,12 +9,13 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from graphql import parse, validate
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from app.graphiql import FILES
 from schema.api import make_schema
 from tests.app.edge_world import World, edge
 
+SECONDS = 60
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 Edge = tuple[World, httpx.Client]
 
@@ -81,24 +82,43 @@ def page(served_edge: Edge, chromium: str) -> Iterator[tuple[Page, list[str], li
     _, client = served_edge
     asked: list[str] = []
     complaints: list[str] = []
+    expect.set_options(timeout=SECONDS * 1_000)  # machines are busy at times
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.set_default_timeout(SECONDS * 1_000)
         page.goto(str(client.base_url.join("/graphql")))
-        page.wait_for_selector(".graphiql-execute-button")
+        wait_until_it_stands(page)
         yield page, asked, complaints
         browser.close()
 
 
+def wait_until_it_stands(page: Page) -> None:
+    """Wait for the button and for all editors, which come one by one."""
+    page.wait_for_selector(".graphiql-execute-button")
+    page.wait_for_selector(".graphiql-query-editor .CodeMirror-line")
+    expect(page.locator(".graphiql-editor-tool .CodeMirror")).to_have_count(2)
+
+
 def result_of(page: Page, query: str) -> str:
+    """The result of a query; asked once more when the page had not noticed yet that it stands there."""
     page.evaluate("text => document.querySelector('.graphiql-query-editor .CodeMirror').CodeMirror.setValue(text)", query)
-    page.wait_for_timeout(300)  # the page notices the new operation a moment later
-    page.click(".graphiql-execute-button")
-    # Not wait_for_function: the page's policy forbids the evaluation that it does.
-    for _ in range(100):
+    text = ""
+    for moment in (300, 3_000, 20_000):
+        page.wait_for_timeout(moment)  # the page notices the new operation a moment later
+        page.click(".graphiql-execute-button")
+        text = result_in(page)
+        if '"errors"' not in text:
+            break
+    return text
+
+
+def result_in(page: Page) -> str:
+    """What comes into the window of results; not by wait_for_function: the policy of the page forbids the evaluation it does."""
+    for _ in range(20 * SECONDS):
         text = str(page.evaluate("document.querySelector('.result-window .CodeMirror')?.CodeMirror.getValue() ?? ''"))
         if '"' in text:
             return text
@@ -116,8 +136,8 @@ def test_the_first_example_stands_ready_and_stays_after_a_reload(page: tuple[Pag
         assert "question" in shown.evaluate(VARIABLES)
         assert "query Hits" in shown.inner_text(".graphiql-query-editor")
         shown.reload()
-        shown.wait_for_selector(".graphiql-execute-button")
-        assert shown.locator(".graphiql-tab").count() == tabs
+        wait_until_it_stands(shown)
+        expect(shown.locator(".graphiql-tab")).to_have_count(tabs)
     assert complaints == []
 
 
@@ -125,7 +145,7 @@ def test_a_link_opens_with_its_query(served_edge: Edge, page: tuple[Page, list[s
     _, client = served_edge
     shown, _, _ = page
     shown.goto(str(client.base_url.join("/graphql?query=%7B%20hello%20%7D")))
-    shown.wait_for_selector(".graphiql-execute-button")
+    wait_until_it_stands(shown)
     assert "{ hello }" in shown.inner_text(".graphiql-query-editor")
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import psutil
 
 from tests.fixtures.ports import free_port
 
@@ -19,12 +20,13 @@ CALL = [sys.executable, "-c", "from app.cli import main; main()"]
 
 
 class Running:
-    """A command at work; `text` is what it has printed so far."""
+    """A command at work; `text` is what it has printed so far, `spent` the seconds of a processor until it was ready."""
 
     def __init__(self, log: Path, port: int, *arguments: str, **settings: str) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("CB_")}
         environment |= {f"CB_{name.upper()}": value for name, value in settings.items()} | {"CB_PORT": str(port)}
         self.log = log
+        self.spent = 0.0
         self.url = f"http://127.0.0.1:{port}"
         with log.open("wb") as output:
             self.process = subprocess.Popen([*CALL, *arguments], stdout=output, stderr=subprocess.STDOUT, env=environment)
@@ -33,14 +35,16 @@ class Running:
     def text(self) -> str:
         return self.log.read_text()
 
-    def ready(self, seconds: float = 120) -> float:
-        """Wait until it is ready; gives the seconds."""
+    def ready(self, seconds: float = 120) -> None:
+        """Wait until it is ready."""
         began = time.monotonic()
         while time.monotonic() - began < seconds:
             assert self.process.poll() is None, self.text
             with suppress(httpx.TransportError):
                 if httpx.get(f"{self.url}/readyz", timeout=5, verify=False).status_code == 200:
-                    return time.monotonic() - began
+                    spent = psutil.Process(self.process.pid).cpu_times()
+                    self.spent = spent.user + spent.system
+                    return
             time.sleep(0.05)
         raise AssertionError(self.text)
 

@@ -31,8 +31,8 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def demo(data_dir: Path) -> Iterator[Running]:
     """The first start, which loads everything."""
-    with running(data_dir / "log", "demo", data_dir=str(data_dir)) as server:
-        server.ready(120)
+    with running(data_dir / "log", "demo", data_dir=str(data_dir), embedding_timeout="60") as server:
+        server.ready(240)
         yield server
 
 
@@ -113,7 +113,8 @@ def test_a_second_start_takes_seconds_and_keeps_the_token(demo: Running, data_di
     token = token_of(data_dir)
     assert demo.end() == 0, demo.text
     with running(data_dir / "log2", "demo", data_dir=str(data_dir)) as again:
-        assert again.ready() < 20  # about 4 s on a machine with nothing else to do
+        again.ready()
+        assert again.spent < 0.75 * demo.spent, "about a third, since it makes and stores nothing"
         assert "All pages are there already." in again.text
         assert token_of(data_dir) == token
         assert again.end() == 0, again.text
