@@ -27,6 +27,14 @@ def shared_bases(database_server: TestServer) -> Iterator[Bases]:
     made.drop()
 
 
+@pytest.fixture
+def bases(database_server: TestServer) -> Iterator[Bases]:
+    """Databases of one test, such as clones of one that its module has filled."""
+    made = Bases(database_server)
+    yield made
+    made.drop()
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[OpenAIServer]:
     """A chat provider of one module, for its tests to tell what to answer."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -11,7 +13,8 @@ import pytest
 from retrieval.administration.grants import grant
 from retrieval.administration.principals import PrincipalInput, upsert_principals
 from retrieval.personal.masking import personal_spans
-from tests.fixtures.desk import Desk
+from tests.fixtures.bases import Bases
+from tests.fixtures.desk import Desk, desk_at, with_namespace
 from tests.fixtures.writing import ADMIN, DOCS
 
 CARD, PHONE, MAIL, INN = "4012 8888 8888 1881", "+7 (916) 123-45-67", "ann@example.com", "7707083893"
@@ -54,19 +57,33 @@ BY_VALUE = """query($meta: JSON, $attributes: JSON) {
     a: entities(filter: {meta: $meta}) { totalCount } b: entities(filter: {attributes: $attributes}) { totalCount } }"""
 
 
+@pytest.fixture(scope="module")
+def stored(shared_bases: Bases) -> str:
+    """A base with a client's personal data in every field that takes text; `ann` may read them, `bob` only writes."""
+    url = shared_bases.new()
+    asyncio.run(fill(url))
+    return url
+
+
+async def fill(url: str) -> None:
+    async with desk_at(url) as desk:
+        await with_namespace(desk)
+        (result,) = await desk.write(SOURCE)
+        assert result["code"] is None, result
+        await desk.write({"key": "other", "content": "Договор без личных данных, оплата раз в год."})
+        stated = await desk.ask(FACTS, facts=STATED)
+        assert [one["code"] for one in stated["assertFacts"]["results"]] == [None] * 3
+        await desk.settle()
+        for name, role in (("ann", "PERSONAL_DATA"), ("bob", "WRITER")):
+            await upsert_principals(desk.store.database, ADMIN, [PrincipalInput(name, "USER")])
+            await grant(desk.store.database, ADMIN, name, DOCS, role)
+
+
 @pytest.fixture
-async def filled(desk: Desk) -> Desk:
-    """The desk with a client's personal data in every field that takes text; `ann` may read them, `bob` only writes."""
-    (result,) = await desk.write(SOURCE)
-    assert result["code"] is None, result
-    await desk.write({"key": "other", "content": "Договор без личных данных, оплата раз в год."})
-    stated = await desk.ask(FACTS, facts=STATED)
-    assert [one["code"] for one in stated["assertFacts"]["results"]] == [None] * 3
-    await desk.settle()
-    for name, role in (("ann", "PERSONAL_DATA"), ("bob", "WRITER")):
-        await upsert_principals(desk.store.database, ADMIN, [PrincipalInput(name, "USER")])
-        await grant(desk.store.database, ADMIN, name, DOCS, role)
-    return desk
+async def filled(stored: str, bases: Bases) -> AsyncIterator[Desk]:
+    """A desk at a copy of it."""
+    async with desk_at(bases.clone(stored)) as desk:
+        yield desk
 
 
 @pytest.mark.parametrize("question", ["оплата договора", f"карта {CARD}", MAIL])

@@ -14,6 +14,7 @@ import pytest
 from app.providers.chat import OpenAIChat
 from retrieval import ports
 from retrieval.calls import Calls
+from tests.fixtures.bases import Bases
 from tests.fixtures.completions import ChatFaults
 from tests.fixtures.desk import Desk, desk_at, with_namespace
 from tests.fixtures.judges import Judge, attacks, obeyed, told
@@ -51,25 +52,36 @@ class Mind:
         return {"content": self.reply or json.dumps({str(place): mark for place, mark in obeyed(heard, marked).items()})}
 
 
-@pytest.fixture
-async def desk(base_url: str, server: OpenAIServer) -> AsyncIterator[Desk]:
+@pytest.fixture(scope="module")
+def stored(shared_bases: Bases) -> str:
     """Twenty pages about zebras, each as useful as it says; a page and a person that only the first of them leads to."""
-    server.reset()
-    server.mind = Mind()
-    chat = OpenAIChat(model="judge-1", base_url=server.url)
-    async with desk_at(base_url) as desk:
-        desk.store.rerank_chat = chat
+    url = shared_bases.new()
+    asyncio.run(fill(url))
+    return url
+
+
+async def fill(url: str) -> None:
+    async with desk_at(url) as desk:
         await with_namespace(desk)
         await desk.fill({f"k{n:02}": f"зебра {'зебра ' * (20 - n)}полезность {(n * 7) % 20 + 10} пропуск" for n in range(20)})
         await desk.fill({"far": "слон полезность 99 совсем о другом"})
-        people = [{"key": "anna", "kind": "THING", "type": "person", "title": "Анна, полезность 95"},
-                  {"key": "nobody", "kind": "THING", "type": "person", "title": "  "}]  # fmt: skip
-        done = (await desk.ask(PEOPLE, entities=people[:1]))["upsertEntities"]["results"]
+        people = [{"key": "anna", "kind": "THING", "type": "person", "title": "Анна, полезность 95"}]
+        done = (await desk.ask(PEOPLE, entities=people))["upsertEntities"]["results"]
         assert [one["outcome"] for one in done] == ["CREATED"]
         facts = [{"subject": "k00", "predicate": "near", "object": key} for key in ("far", "anna")]
         done = (await desk.ask(FACTS, facts=facts))["assertFacts"]["results"]
         assert {one["outcome"] for one in done} <= {"ASSERTED", "CREATED"}, done
         await desk.settle()
+
+
+@pytest.fixture
+async def desk(stored: str, bases: Bases, server: OpenAIServer) -> AsyncIterator[Desk]:
+    """A desk at a copy of it, whose judge is the stand-in."""
+    server.reset()
+    server.mind = Mind()
+    chat = OpenAIChat(model="judge-1", base_url=server.url)
+    async with desk_at(bases.clone(stored)) as desk:
+        desk.store.rerank_chat = chat
         yield desk
     server.reset()
     await chat.close()
