@@ -25,15 +25,17 @@ def adaptive_weights(tuning: Tuning, script_shares: Sequence[float]) -> dict[Cha
 
 
 def standing(tuning: Tuning, ranking: Ranking) -> list[float]:
-    """What part of its channel's weight each hit counts, 1 to 0: where its score stands between the best one and the floor.
+    """What part of its channel's weight each hit counts, 1 to 0: where its score stands between the best one and a floor.
 
-    So the last of a list counts nothing, as if it had just missed the list, and a list whose scores fall fast says more by its
-    first hits than one that goes on evenly. Equal scores all count 1, and so do the hits of graph and sql, whose scores are none.
+    The floor of meaning is the last score, since any two texts are somewhat alike: the last hit counts nothing, as if it had just
+    missed the list. That of words is half the last score: who holds but one of the words, as all others in the list do, has found
+    something. Equal scores all count 1, and so do the hits of graph and sql, whose scores are none.
     """
     if ranking.channel not in (Channel.VECTOR, Channel.LEXICAL):
         return [1.0] * len(ranking.hits)
+    floor = ranking.lowest * (tuning.words_floor if ranking.channel is Channel.LEXICAL else 1.0)
     # A fragment with an identifier of the question stands before better worded ones: it counts no less than they do.
-    lowest, *rising = accumulate((hit.raw_score for hit in reversed(ranking.hits)), max, initial=ranking.lowest)
-    best = rising[-1] if rising else lowest
-    spread = max(best - lowest, tuning.least_spread)
+    _, *rising = accumulate((hit.raw_score for hit in reversed(ranking.hits)), max, initial=floor)
+    best = rising[-1] if rising else floor
+    spread = max(best - floor, tuning.least_spread)
     return [1 - (best - score) / spread for score in reversed(rising)]

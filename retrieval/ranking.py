@@ -65,11 +65,9 @@ class Ranking:
 
     @property
     def lowest(self) -> float:
-        """The score that what is not in the list has at most: that of the last hit, and 0 where nothing else holds a word."""
+        """The score of the last hit, which what is not in the list has at most."""
         if self.floor is not None:
             return self.floor
-        if self.channel is Channel.LEXICAL and len(self.hits) < self.asked:
-            return 0.0
         return self.hits[-1].raw_score if self.hits else 0.0
 
 

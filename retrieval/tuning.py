@@ -17,9 +17,11 @@ class Tuning:
     words_weight: float = 1.1
     script_affinity: float = 0.4
     script_gate: float = 3.0
-    # What a hit of a channel without scores counts (the mean of the text channels); scores that differ less than this are equal
-    unscored_weight: float = 0.3
+    # What part of the last score by words counts nothing; scores that differ less than this are equal; what a hit of a channel
+    # without scores counts, which is the mean of the text channels
+    words_floor: float = 0.5
     least_spread: float = 0.001
+    unscored_weight: float = 0.4
     pool_least: int = 20
     pool_most: int = 400
     most_k: int = 50

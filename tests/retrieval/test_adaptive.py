@@ -14,13 +14,12 @@ from retrieval.ranking import Channel, Hit, Ranking
 from retrieval.tuning import Tuning
 
 TUNING = Tuning()
-OWN_SCRIPT = dict.fromkeys(Channel, 0.3) | {Channel.VECTOR: 0.9, Channel.LEXICAL: 1.1}
+OWN_SCRIPT = dict.fromkeys(Channel, 0.4) | {Channel.VECTOR: 0.9, Channel.LEXICAL: 1.1}
 
 
-def ranking(channel: Channel, scores: list[float], asked: int | None = None) -> Ranking:
-    """A list of fragments, each of an entity of its own; as long as asked for unless more were."""
-    hits = tuple(Hit(1, place, place, score) for place, score in enumerate(scores))
-    return Ranking(channel, hits, len(scores) if asked is None else asked)
+def ranking(channel: Channel, scores: list[float]) -> Ranking:
+    """A list of fragments, each of an entity of its own."""
+    return Ranking(channel, tuple(Hit(1, place, place, score) for place, score in enumerate(scores)), 20)
 
 
 @pytest.mark.parametrize("shares", [[], [1.0], [0.9, 0.8], [0.4], [0.8, 0.0]])
@@ -39,14 +38,12 @@ def test_the_weight_of_words_falls_with_the_share_and_never_jumps() -> None:
     assert all(0 <= one - other < 0.1 for one, other in pairwise(weights))
 
 
-@pytest.mark.parametrize("channel", [Channel.VECTOR, Channel.LEXICAL])
-def test_a_hit_counts_by_where_its_score_stands_between_the_first_and_the_last(channel: Channel) -> None:
-    assert standing(TUNING, ranking(channel, [9.0, 5.0, 2.0, 1.0])) == [1.0, 0.5, 0.125, 0.0]
+def test_a_hit_by_meaning_counts_by_where_its_score_stands_between_the_first_and_the_last() -> None:
+    assert standing(TUNING, ranking(Channel.VECTOR, [9.0, 5.0, 2.0, 1.0])) == [1.0, 0.5, 0.125, 0.0]
 
 
-def test_where_no_other_fragment_holds_a_word_even_the_last_hit_counts() -> None:
-    assert standing(TUNING, ranking(Channel.LEXICAL, [8.0, 2.0], asked=20)) == [1.0, 0.25]
-    assert standing(TUNING, ranking(Channel.VECTOR, [0.8, 0.2], asked=20)) == [1.0, 0.0]
+def test_a_hit_by_words_counts_by_where_its_score_stands_between_the_first_and_half_the_last() -> None:
+    assert standing(TUNING, ranking(Channel.LEXICAL, [9.0, 5.0, 2.0])) == [1.0, 0.5, 0.125]
 
 
 @pytest.mark.parametrize("scores", [[0.8], [0.8, 0.8], [0.8, 0.8 - 1e-9], []])
@@ -55,7 +52,7 @@ def test_scores_that_hardly_differ_are_equal(scores: list[float]) -> None:
 
 
 def test_a_fragment_with_an_identifier_counts_no_less_than_better_worded_ones_behind_it() -> None:
-    assert standing(TUNING, ranking(Channel.LEXICAL, [0.0, 1.0, 9.0, 5.0, 1.0])) == [1.0, 1.0, 1.0, 0.5, 0.0]
+    assert standing(TUNING, ranking(Channel.LEXICAL, [0.0, 1.0, 9.0, 5.0, 2.0])) == [1.0, 1.0, 1.0, 0.5, 0.125]
 
 
 @pytest.mark.parametrize("channel", [Channel.GRAPH, Channel.SQL])
@@ -67,13 +64,10 @@ def test_what_has_no_score_of_its_own_counts_alike(channel: Channel) -> None:
     st.sampled_from([Channel.VECTOR, Channel.LEXICAL]),
     st.lists(st.tuples(st.floats(0, 30), st.integers(1, 4)), max_size=20),
     st.booleans(),
-    st.integers(0, 1),
 )
-def test_an_entity_counts_what_its_best_fragment_counts(
-    channel: Channel, found: list[tuple[float, int]], in_order: bool, spare: int
-) -> None:
+def test_an_entity_counts_what_its_best_fragment_counts(channel: Channel, found: list[tuple[float, int]], in_order: bool) -> None:
     found = sorted(found, reverse=True) if in_order else found
-    fragments = Ranking(channel, tuple(Hit(1, at, of, raw) for at, (raw, of) in enumerate(found)), len(found) + spare)
+    fragments = Ranking(channel, tuple(Hit(1, at, of, raw) for at, (raw, of) in enumerate(found)), 20)
     parts = standing(TUNING, fragments)
     assert all(1 >= one >= other >= 0 for one, other in pairwise(parts))
     folded = fold(fragments)
