@@ -18,12 +18,12 @@ from retrieval.tuning import DENSE_PIECE_CHARACTERS, PIECE_CHARACTERS
 RANDOM = random.Random(7)
 HARD = {
     "an unbroken word": "Шапка " + "a" * 200_000 + " Подвал",
-    "one line": "слово " * 500_000,
+    "one line": "слово " * 150_000,
     "base64": b64encode(RANDOM.randbytes(300_000)).decode(),
     "minified JSON": json.dumps([{"a": number, "b": "xxxxx"} for number in range(40_000)], separators=(",", ":")),
     "Chinese": "中文文本没有空格" * 40_000,
     "joined emoji": "👩\u200d" * 100_000,
-    "hex words": " ".join(RANDOM.randbytes(16).hex() for _ in range(40_000)),
+    "hex words": " ".join(RANDOM.randbytes(16).hex() for _ in range(15_000)),
     "short lines": "строка\n" * 100_000,
 }
 
@@ -39,7 +39,7 @@ def test_hard_text_is_covered_by_bounded_pieces_in_bounded_time(name: str, media
     text = HARD[name]
     started = time.process_time()
     pieces = read_document("a", text, media_type).pieces
-    assert time.process_time() - started < 10 * max(1, len(text.encode()) / 1_000_000)
+    assert time.process_time() - started < 10 * max(0.5, len(text.encode()) / 1_000_000)
     assert max(len(piece.text) for piece in pieces) <= PIECE_CHARACTERS
     assert all(piece.text.strip() for piece in pieces)
     is_covered = letters("".join(piece.text for piece in pieces)) == letters(text)  # a difference of megabytes is not shown
