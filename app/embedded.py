@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import importlib.util
 import os
@@ -60,8 +61,7 @@ def embedded_database_url(data_dir: Path, settings: Mapping[str, str] | None = N
     started, not when it is joined. Raises `DatabaseUnavailable` with one line that says what to do.
     """
     wanted = {**SETTINGS, **_parallel_index_builds(), **(settings or {})}
-    home = data_dir.expanduser().resolve() / "postgres"
-    home.mkdir(parents=True, exist_ok=True)
+    home = _folder_of_its_own(data_dir.expanduser().resolve() / "postgres")
     with _locked(home / "start.lock"):
         users = os.open(home / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -75,6 +75,17 @@ def embedded_database_url(data_dir: Path, settings: Mapping[str, str] | None = N
         return EmbeddedDatabase(
             cluster.url(DATABASE), cluster, {**SETTINGS, **_parallel_index_builds(), **(settings or {})}, users
         )
+
+
+def _folder_of_its_own(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        message = f"The data folder {folder.parent} cannot be used: {error.strerror}. Set CB_DATA_DIR to one that you may write."
+        raise DatabaseUnavailable(message) from None
+    return folder
 
 
 @dataclass

@@ -60,7 +60,6 @@ async def database_url(settings: Settings) -> AsyncIterator[str]:
     if settings.database_url is not None:
         yield settings.database_url
         return
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
     embedded = await asyncio.to_thread(embedded_database_url, settings.data_dir)
     watcher = asyncio.create_task(watch(embedded))
     try:

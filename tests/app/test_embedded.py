@@ -189,6 +189,13 @@ def test_settings_of_the_caller_do_not_reach_the_server(data_dir: Path, monkeypa
         assert handle.sql("show port").strip() == "5432"
 
 
+@pytest.mark.parametrize("inside", ["", "deeper"])
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(DatabaseUnavailable, match=r"The data folder .*file.* cannot be used: .*Set CB_DATA_DIR"):
+        embedded_database_url(tmp_path / "file" / inside)
+
+
 def test_a_server_that_cannot_start_says_why(data_dir: Path) -> None:
     with pytest.raises(DatabaseUnavailable, match=r"did not start.*shared_buffers.*server\.log"):
         embedded_database_url(data_dir, {**QUICK, "shared_buffers": "many"})
