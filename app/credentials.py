@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,8 @@ from retrieval.administration.names import check_principal
 from retrieval.errors import BadInput
 
 ON_BEHALF_OF = "x-on-behalf-of"
+REMEMBERED = 64
+"""Hosts of which a process remembers what they are; clients of one server name few."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ def is_local(connection: HTTPConnection) -> bool:
     )
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_loopback(name: str) -> bool:
     """Whether a host name or address means this machine."""
     if name == "localhost":
@@ -63,6 +67,7 @@ def is_loopback(name: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=REMEMBERED)
 def host_name(host: str) -> str:
     """The name in a Host header, without port and brackets, or an empty text when it is malformed."""
     try:

@@ -7,7 +7,9 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Literal
+from contextlib import suppress
+from functools import cache
+from typing import Literal, TextIO
 
 import orjson
 import structlog
@@ -25,16 +27,16 @@ TOLD = ("reason", "namespace", "table", "seconds")
 
 def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> None:
     """Send structlog and the standard library through one handler on stderr."""
+    handler, renderer = logging.StreamHandler(sys.stderr), _renderer(log_format)
     structlog.configure(
-        processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
+        processors=[*SHARED, renderer],
+        logger_factory=cache(lambda name="contextql": LineLogger(name, handler)),
         wrapper_class=structlog.stdlib.BoundLogger,
     )
-    handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.ExtraAdder(TOLD), *SHARED],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(log_format)],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
     logging.basicConfig(level=level, handlers=[handler], force=True)
@@ -46,6 +48,39 @@ def configure_logging(log_format: LogFormat = "auto", level: str = "INFO") -> No
     # These repeat requests line by line, or print values that a caller sent.
     for name in NOISY:
         logging.getLogger(name).disabled = True
+
+
+class LineLogger:
+    """Writes lines of our own where those of libraries go; records of the standard library cost as much as all the rest."""
+
+    def __init__(self, name: str, handler: logging.StreamHandler[TextIO]) -> None:
+        self.name = name
+        self._levels = logging.getLogger(name)
+        self._handler = handler
+
+    def debug(self, line: str) -> None:
+        """Write a line of level DEBUG."""
+        self._write(logging.DEBUG, line)
+
+    def info(self, line: str) -> None:
+        """Write a line of level INFO."""
+        self._write(logging.INFO, line)
+
+    def warning(self, line: str) -> None:
+        """Write a line of level WARNING."""
+        self._write(logging.WARNING, line)
+
+    def error(self, line: str) -> None:
+        """Write a line of level ERROR."""
+        self._write(logging.ERROR, line)
+
+    exception = critical = error
+
+    def _write(self, level: int, line: str) -> None:
+        if self._levels.isEnabledFor(level):
+            with suppress(OSError, ValueError):  # where nobody reads any more: it must not cost an answer
+                self._handler.stream.write(f"{line}\n")
+                self._handler.flush()
 
 
 def without_messages(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"
 EVENTS = "text/event-stream"
+REMEMBERED = 64
+"""Accept headers whose reading a process remembers: clients send few different ones."""
 
 
 class EventsWish(Enum):
@@ -24,6 +27,7 @@ class _Range:
     quality: float
 
 
+@lru_cache(maxsize=REMEMBERED)
 def answer_type(accept: str | None) -> str | None:
     """Pick JSON unless GraphQL's own type is named and no less wanted; None when neither may be sent."""
     if not accept or not accept.strip():
@@ -36,6 +40,7 @@ def answer_type(accept: str | None) -> str | None:
     return JSON if json > 0 else None
 
 
+@lru_cache(maxsize=REMEMBERED)
 def events_wish(accept: str | None) -> EventsWish:
     """Events are preferred where JSON is wanted less, or as much and not by its name: urql names both in every request."""
     ranges = _parsed(accept or "")

@@ -82,10 +82,9 @@ def _require_json(content_type: str) -> None:
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    too_large = Refused(413, f"The body is larger than {limit:,} bytes; send it in several requests.", LIMIT_EXCEEDED)
     length = request.headers.get("content-length", "")
     if length.isdigit() and len(length) < 20 and int(length) > limit:
-        raise too_large
+        raise too_large(limit)
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -95,10 +94,15 @@ async def _body(request: Request, limit: int) -> bytes:
         chunk = message.get("body", b"")
         size += len(chunk)
         if size > limit:
-            raise too_large
+            raise too_large(limit)
         chunks.append(chunk)
         if not message.get("more_body", False):
             return b"".join(chunks)
+
+
+def too_large(limit: int) -> Refused:
+    """What a body is refused with that goes over so many bytes."""
+    return Refused(413, f"The body is larger than {limit:,} bytes; send it in several requests.", LIMIT_EXCEEDED)
 
 
 def _decoded(data: bytes, what: str) -> Any:

@@ -51,6 +51,11 @@ class Lists(TextLists):
         chosen = [channel for channel in channels if Primitive[channel.name] in self.question.channels]
         if "together" not in self.__dict__:  # what comes later is ranked by itself
             self._wanted.update(channel for channel in chosen if channel not in self._alone)
+        # What the lists are ranked by is needed in any case, and comes while the others say what they need.
+        if Channel.LEXICAL in chosen:
+            _ = self.words
+        if Channel.VECTOR in chosen:
+            _ = self.embedding
         await turns()
         found = await self._found_together() if any(map(self._is_shared, chosen)) else {}
         # Each is started by being named, and awaited after that.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 from typing import NamedTuple
 
 from retrieval.database import Record
@@ -46,9 +47,12 @@ class Hit(NamedTuple):
     """In a list of entities that was made of a list of fragments: the fragment whose place the entity took."""
 
 
+_RANKED = itemgetter("ns", "fragment_id", "entity_id", "raw")
+
+
 def hit_of(row: Record) -> Hit:
     """A row of a statement that ranks fragments."""
-    return Hit(row["ns"], row["fragment_id"], row["entity_id"], row["raw"])
+    return Hit(*_RANKED(row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from operator import itemgetter
 from time import perf_counter, time
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from retrieval.store import Store
 
 Rows = list[Record]
 Text = TypeVar("Text", str, str | None)
+_LIST_AND_PLACE = itemgetter("list", "place")
 NOT_FOR_THEM = "You may not act for that principal."
 
 
@@ -169,7 +171,7 @@ class Reader:
     async def pair(self, first: str, second: str, *values: Any) -> tuple[Rows, Rows]:
         """The rows of two ranking statements, out of one snapshot; the values of the second follow those of the first."""
         rows = await self._answer(f"{first}+{second}", guarded_pair(first, second), values)
-        rows.sort(key=lambda row: (row["list"], row["place"]))
+        rows.sort(key=_LIST_AND_PLACE)
         cut = next((at for at, row in enumerate(rows) if row["list"] == 1), len(rows))
         return rows[:cut], rows[cut:]
 

@@ -68,7 +68,9 @@ class Running(Generic[T]):
         self.record = StageRecord(name)
         self.needs: list[Running[Any]] = []
         work.records.append(self.record)
+        self._waiting: list[asyncio.Future[None]] = []
         self._task = work.start(self._run(method))
+        self._task.add_done_callback(self._wake)  # also one that was cancelled before it began
 
     async def _run(self, method: Callable[[], Coroutine[Any, Any, T]]) -> T:
         _running.set(self)
@@ -81,6 +83,7 @@ class Running(Generic[T]):
         finally:
             self.record.seconds = perf_counter() - self.record.started
             _running.set(None)  # the task keeps its context, and would hold the stage that holds the task
+            self._wake()  # they run after this last step of the task, two turns of the loop before its callbacks could wake them
 
     def __await__(self) -> Generator[Any, None, T]:
         waiting = _running.get()
@@ -89,7 +92,24 @@ class Running(Generic[T]):
                 raise RuntimeError(f"stage {waiting.record.name} needs itself through {self.record.name}")
             waiting.needs.append(self)
             waiting.record.needs.append(self.record.name)
-        return settled(self._task).__await__()
+        return self._settled().__await__()
+
+    async def _settled(self) -> T:
+        """The value of what others wait for too; a future for each, so that one who is cancelled does not stop the work.
+
+        One task shared behind shields costs more, and two more turns of the loop.
+        """
+        if not self._task.done():
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
+        return self._task.result()
+
+    def _wake(self, task: asyncio.Task[T] | None = None) -> None:
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._waiting.clear()
 
     def reaches(self, other: Running[Any]) -> bool:
         """True when `other` is this stage or one that it waits for."""
@@ -110,11 +130,6 @@ class Running(Generic[T]):
     def done(self) -> bool:
         """True when the value or the failure is there."""
         return self._task.done()
-
-
-async def settled(future: asyncio.Future[T]) -> T:
-    """The value of what others wait for too; a shield, so that one who is cancelled does not stop the work."""
-    return future.result() if future.done() else await asyncio.shield(future)
 
 
 async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:

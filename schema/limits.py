@@ -11,7 +11,6 @@ from typing import Any
 
 from graphql import (
     DocumentNode,
-    FragmentDefinitionNode,
     GraphQLError,
     GraphQLSchema,
     OperationDefinitionNode,
@@ -24,9 +23,9 @@ from strawberry.extensions import SchemaExtension
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from schema.cost import longest_list, points
 from schema.document_size import DefinitionSize, DocumentSize, document_size
-from schema.model_calls import answers, reranks
+from schema.measuring import Measures, fragments_of
+from schema.model_calls import reranks
 
 LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
 VALIDATION_FAILED = "GRAPHQL_VALIDATION_FAILED"
@@ -159,21 +158,19 @@ def too_costly(
     operation = _operation(document, name)
     if operation is None:
         return []
-    items = longest_list(schema, operation, variables)
-    if items > limits.list_items:
-        return [_refusal("A list in the variables", items, limits.list_items, "send it in several requests")]
-    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-    cost = points(schema, operation, fragments, variables)
-    note = operation_note.get()
+    measured = _MEASURES.measure(schema, document, operation, variables)
+    if measured.items > limits.list_items:
+        return [_refusal("A list in the variables", measured.items, limits.list_items, "send it in several requests")]
+    cost, note = measured.points, operation_note.get()
     if note is not None:
         note.points = cost
     if cost > limits.points:
         what = "The number of objects that the query may touch (its points)"
         return [_refusal(what, cost, limits.points, "lower `first`, `k` or `limit`, or ask in several requests")]
-    if (asked := reranks(schema, operation, fragments, variables, context)) > limits.reranks:
+    if (asked := reranks(schema, operation, fragments_of(document), variables, context)) > limits.reranks:
         return [_refusal("Searches with `rerank`", asked, limits.reranks, "set `rerank: false` on the others")]
-    if (asked := answers(schema, operation, fragments, variables)) > limits.answers:
-        return [_refusal("Answers", asked, limits.answers, "ask for the others in requests of their own")]
+    if measured.answers > limits.answers:
+        return [_refusal("Answers", measured.answers, limits.answers, "ask for the others in requests of their own")]
     if note is None:
         return []
     note.points = max(1, cost)
@@ -297,6 +294,7 @@ class _ValidDocuments:
 
 
 _VALID = _ValidDocuments(most=128)
+_MEASURES = Measures()
 
 
 def is_mutation(note: OperationNote) -> bool:

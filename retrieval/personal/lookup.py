@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from retrieval.personal.kinds import Kind
-from retrieval.personal.masking import personal_spans
+from retrieval.personal.masking import is_ordinary, personal_spans
 from retrieval.personal.parts import values_in
 from retrieval.personal.plain import plain
 from retrieval.personal.rendered import as_shown
@@ -28,6 +28,8 @@ def marks_of(ns: int, parts: Sequence[str]) -> tuple[str, ...]:
 
 def marks_asked(spaces: Iterable[int], question: str) -> tuple[str, ...]:
     """The marks that a question asks for in some namespaces: of the personal data in it, and of a bare number whatever it is."""
+    if is_ordinary(question):
+        return ()
     asked = {(span.kind, written(span.kind, question[span.start : span.end])): None for span in personal_spans(question)}
     bare = re.sub(r"[\s()+.\-]", "", plain(question).text)
     if bare.isdigit() and _DIGITS_LEAST <= len(bare) <= _DIGITS_MOST:

@@ -55,7 +55,7 @@ def personal_spans(text: str) -> tuple[Span, ...]:
     (Span(kind=<Kind.INN: 'INN'>, start=4, end=14),)
     """
     spans: tuple[Span, ...] = ()
-    if _is_ordinary(text):
+    if is_ordinary(text):
         return spans
     while more := _found(replaced(text, spans)):  # a mask is short: what stands behind may come into the reach of a word before
         known, spans = spans, united((*spans, *_unmasked(text, spans, more)))
@@ -152,7 +152,7 @@ def _unmasked(text: str, masked: Sequence[Span], found: Sequence[Span]) -> list[
     return [Span(span.kind, place(span.start), place(span.end - 1) + 1) for span in found]
 
 
-def _is_ordinary(text: str) -> bool:
+def is_ordinary(text: str) -> bool:
     """Whether a text has too few digits for any number, and no at-sign, hidden and encoded ones counted: most texts."""
     rest = text.encode("utf-8", "surrogatepass").translate(None, _ORDINARY)
     return len(rest) < _LEAST_DIGITS and (not rest or rest.isdigit())

@@ -14,7 +14,7 @@ from retrieval.question import FragmentFilter, ScopeRule
 def filter_values(filter: FragmentFilter) -> tuple[Any, ...]:
     """Whether nothing but scopes by their rule is filtered, then the parts in the order of `admitted`."""
     return (
-        replace(filter, scope_rule=None).is_open,
+        (filter if filter.scope_rule is None else replace(filter, scope_rule=None)).is_open,
         filter.meta,
         listed(filter.kinds),
         listed(filter.types),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pgvector import HalfVector
-
 from retrieval.model import ModelChanged, QuestionVector
 from retrieval.primitives.filters import filter_values
 from retrieval.question import FragmentFilter
@@ -48,7 +46,7 @@ def way(tuning: Tuning, visible: int) -> str:
 def values(reader: Reader, question: QuestionVector, pool: int, filter: FragmentFilter, statement: str) -> list[Any]:
     """What the statement takes after the access."""
     spare = [] if statement == EXACT else [reader.store.tuning.index_spare]
-    return [HalfVector(question.values), pool, *filter_values(reader.asked(filter)), *spare, question.model.number]
+    return [question.values, pool, *filter_values(reader.asked(filter)), *spare, question.model.number]
 
 
 async def check_model(reader: Reader, question: QuestionVector) -> None:

@@ -88,3 +88,22 @@ def test_console_lines_are_for_reading() -> None:
     assert "operation" in text
     assert "ms=1.5" in text
     assert "repeats the document" not in text
+
+
+def test_a_line_that_nobody_can_read_any_more_costs_no_answer() -> None:
+    program = """
+import os, sys, structlog
+from app.logs import configure_logging
+configure_logging("json", "WARNING")
+log = structlog.stdlib.get_logger("contextql.access")
+log.info("below the level")
+log.warning("read")
+read, write = os.pipe()
+os.dup2(write, 2)
+os.close(read), os.close(write)
+log.warning("written to nobody")
+print("went on")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30)
+    assert [json.loads(line)["event"] for line in done.stderr.splitlines()] == ["read"]
+    assert done.stdout == "went on\n"

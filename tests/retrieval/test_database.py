@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from retrieval.database import Database
+import numpy as np
+import pytest
+from pgvector import HalfVector
+
+from retrieval.database import Database, halfvec_bytes
 
 PROCESS = "select pg_backend_pid()"
 
@@ -44,3 +48,10 @@ async def test_a_connection_given_back_while_all_are_closed_is_not_waited_for(da
             break
         await closing
     assert done, "it is cut after two seconds"
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_vector_is_written_the_same_from_its_numbers(kind: type[np.floating]) -> None:
+    numbers = np.random.default_rng(1).standard_normal(384).astype(kind)
+    numbers[:3] = 0, -0.0, 1e-7
+    assert halfvec_bytes(numbers) == halfvec_bytes(HalfVector(numbers)) == HalfVector(numbers).to_binary()

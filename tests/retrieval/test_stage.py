@@ -92,6 +92,19 @@ async def test_closing_cancels_what_is_left_and_waits_for_it() -> None:
         await waiter
 
 
+async def test_who_awaits_a_stage_that_is_cancelled_before_it_begins_is_woken() -> None:
+    run = Run()
+
+    async def wait() -> int:
+        return await run.slow
+
+    waiter = asyncio.create_task(wait())
+    await asyncio.sleep(0)  # it has named the stage, whose task has not run yet
+    await run.work.close()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(waiter, 60)
+
+
 async def test_records_say_who_needed_whom() -> None:
     run = Run()
     await run.double
