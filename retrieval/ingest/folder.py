@@ -13,6 +13,7 @@ from retrieval.errors import BadInput
 from retrieval.tuning import JSON_LINES_BYTES, SOURCE_BYTES
 
 JSON_LINES = "application/jsonl"
+NEITHER = "{} does not exist or is no file and no folder; give the path of one."
 MEDIA_TYPES_BY_EXTENSION = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
@@ -83,13 +84,15 @@ def read_folder(path: Path) -> Iterator[FileText | SkippedFile]:
             else:
                 yield _read_file(file, key)
     else:
-        raise BadInput(f"{path} does not exist or is no file and no folder; give the path of one.")
+        raise BadInput(NEITHER.format(path))
 
 
 def count_files(path: Path) -> int:
-    """How many files `read_folder` will give, for a progress bar; raises `BadInput` when the folder itself cannot be read."""
+    """How many files `read_folder` will give, for a progress bar; raises `BadInput` for a path that cannot be read."""
     if path.is_file():
         return 1
+    if not path.is_dir():
+        raise BadInput(NEITHER.format(path))
     try:
         os.scandir(path).close()
     except OSError as error:

@@ -154,5 +154,7 @@ async def test_a_single_file_has_its_name_as_key_and_its_folder_as_origin(store:
 async def test_a_path_or_namespace_that_is_not_there_is_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="does not exist"):
         await ingest(store, tmp_path / "none", sync=True)
+    with pytest.raises(BadInput, match="is no file and no folder"):
+        await ingest(store, Path("/dev/null"))
     with pytest.raises(NamespaceNotFound):
         await ingest_folder(store.database, store.base, ADMIN, "none", tmp_path)
