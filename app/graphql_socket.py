@@ -54,6 +54,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
 
     async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
         """Let a caller in who may have one more socket, and watch that the credentials go on to hold."""
+        if message.get("payload", {}) is None:  # the protocol takes null as left out
+            del message["payload"]
         try:
             await super().handle_connection_init(message)
         except GraphQLError as refusal:

@@ -125,6 +125,13 @@ def test_credentials_may_come_in_a_header_too(client: httpx.Client, world: World
         assert world.opened[-1].authorization == "Bearer header"
 
 
+@pytest.mark.parametrize("left_out", [{}, {"payload": None}, {"payload": {}}])
+def test_a_greeting_may_leave_its_payload_out(client: httpx.Client, left_out: dict[str, Any]) -> None:
+    with opened(client) as connection:
+        tell(connection, {"type": "connection_init"} | left_out)
+        assert hear(connection) == {"type": "connection_ack"}
+
+
 def test_wrong_credentials_close_the_socket(client: httpx.Client) -> None:
     with opened(client) as connection:
         tell(connection, {"type": "connection_init", "payload": {"authorization": "Bearer wrong"}})
