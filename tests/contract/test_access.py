@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import httpx
@@ -82,15 +82,18 @@ async def greeted(client: httpx.AsyncClient, token: str | None) -> AsyncIterator
         yield socket
 
 
+NUMBERS = count()
+
+
 async def told(socket: ClientConnection, document: str, until: str = "complete") -> list[str]:
     """The frames that answer one operation, up to the first of a type; it is ended then."""
-    await socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": {"query": document}}))
-    frames: list[str] = []
+    number, frames = f"o{next(NUMBERS)}", list[str]()
+    await socket.send(json.dumps({"id": number, "type": "subscribe", "payload": {"query": document}}))
     while not frames or json.loads(frames[-1])["type"] not in (until, "complete", "error"):
-        frames.append(str(await asyncio.wait_for(socket.recv(), 10)))
+        frame = str(await asyncio.wait_for(socket.recv(), 60))
+        frames += [frame] if json.loads(frame)["id"] == number else []  # one that was ended may say something more
     if json.loads(frames[-1])["type"] == "next":
-        await socket.send(json.dumps({"id": "1", "type": "complete"}))
-        await asyncio.sleep(0.01)
+        await socket.send(json.dumps({"id": number, "type": "complete"}))
     return frames
 
 
