@@ -26,6 +26,8 @@ ASSERTED = 3
 """The evidence of a fact that comes without."""
 Pair = tuple[int, str]
 """Subject and predicate."""
+Said = tuple[int | None, bytes]
+"""The object of a fact, or its value in a form to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,9 @@ class Row:
         return self.valid_to or NEVER
 
     @property
-    def said(self) -> tuple[int | None, bytes]:
+    def said(self) -> Said:
         """What it says of its subject; facts that say different things can conflict."""
-        return self.object_id, b"" if self.value is None else said_by(self.value)
+        return what_is_said(self.object_id, self.value)
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -85,6 +87,16 @@ class Assertion:
     places: frozenset[int] | None
     supersede: bool
     fact_id: int | None = None
+
+    @property
+    def pair(self) -> Pair:
+        """Subject and predicate."""
+        return self.subject_id, self.predicate
+
+    @property
+    def said(self) -> Said:
+        """What it says of its subject."""
+        return what_is_said(self.object_id, self.value)
 
 
 @dataclass(slots=True)
@@ -200,6 +212,11 @@ class Record:
     def in_conflict(self, row: Row, most: int) -> list[int]:
         """The facts that say something else of the same subject and hold at an instant at which this one does."""
         return [other.fact_id for other in islice(self.rivals(row, row.begins, row.ends), most)]
+
+
+def what_is_said(object_id: int | None, value: Any) -> Said:
+    """The object of a fact, or its value in a form to compare."""
+    return object_id, b"" if value is None else said_by(value)
 
 
 def said_by(value: Any) -> bytes:

@@ -152,6 +152,8 @@ class Assertions:
     """The places that facts had."""
     written: set[int] = field(default_factory=set)
     """The entities that the facts lead from and to which were recorded."""
+    single: frozenset[str] = frozenset()
+    """The predicates among them that hold one value."""
 
     async def write(self, facts: Sequence[FactInput]) -> list[FactResult]:
         """Record the facts; a result for each."""
@@ -207,11 +209,23 @@ class Assertions:
             return error
 
     async def _look_up(self, given: Sequence[Assertion]) -> None:
-        """Read what is in the record of the subjects and predicates, and of the facts that are to change."""
-        pairs = sorted({(one.subject_id, one.predicate) for one in given})
-        rows = await self.connection.fetch(statement("live_facts"), self.ns, [one for one, _ in pairs], [one for _, one in pairs])
-        for row in rows:
-            self._know(row)
+        """Read what is in the record that bears on the facts, and those that are to change.
+
+        Where no fact ends another and none is in conflict, that is what says the same; elsewhere all of a subject and predicate.
+        """
+        predicates = sorted({one.predicate for one in given})
+        single = await self.connection.fetch(statement("single_valued"), self.ns, predicates)
+        self.single = frozenset(row["name"] for row in single)
+        bound = {one.pair for one in given if one.supersede or one.predicate in self.single}
+        free = sorted({one.pair for one in given} - bound)
+        if free:
+            ended = await self.connection.fetch(statement("superseded_pairs"), self.ns, *columns(free))
+            bound |= {(row["subject_id"], row["predicate"]) for row in ended}
+        alone = {(*one.pair, *one.said): one for one in given if one.pair not in bound and one.fact_id is None}
+        said = [(*one.pair, one.object_id, None if one.value is None else json_text(one.value)) for one in alone.values()]
+        for name, asked in (("live_facts", sorted(bound)), ("equal_facts", said)):
+            for row in await self.connection.fetch(statement(name), self.ns, *columns(asked)) if asked else ():
+                self._know(row)
         changing = sorted({one.fact_id for one in given if one.fact_id is not None})
         for row in await self.connection.fetch(statement("last_rows"), self.ns, changing) if changing else ():
             if row["retracted_at"] is None:
@@ -281,16 +295,13 @@ class Assertions:
 
     async def _results(self, written: Sequence[tuple[int, Outcome] | ContextQLError]) -> list[FactResult]:
         """The results, each with the facts that it is in conflict with now."""
-        kept = [self.record.live[one[0]] for one in written if isinstance(one, tuple)]
-        predicates = sorted({row.predicate for row in kept})
-        rows = await self.connection.fetch(statement("single_valued"), self.ns, predicates)
-        single, results = {row["name"] for row in rows}, list[FactResult]()
+        results = list[FactResult]()
         for one in written:
             if isinstance(one, ContextQLError):
                 results.append(FactResult.failed(one))
                 continue
             row = self.record.live[one[0]]
-            found = self.record.in_conflict(row, CONFLICTS_NAMED_MOST) if row.predicate in single else []
+            found = self.record.in_conflict(row, CONFLICTS_NAMED_MOST) if row.predicate in self.single else []
             others = tuple(public_id("fact", self.ns, other) for other in found)
             results.append(FactResult(public_id("fact", self.ns, one[0]), one[1], others))
         return results
@@ -302,6 +313,11 @@ def checked_or_refused(fact: FactInput) -> FactInput | ContextQLError:
         return checked(fact)
     except ContextQLError as error:
         return error
+
+
+def columns(rows: Iterable[tuple[object, ...]]) -> list[list[object]]:
+    """Rows as columns."""
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def row_of(found: DatabaseRow) -> Row:
