@@ -138,7 +138,7 @@ async def copied(database: Database, ns: int, turn: int) -> float:
 
 
 async def asked(store: Store, ns: int, at: datetime) -> Asked:
-    """The facts of some entities as of an instant, each way in turn; who is first reads the pages for the others, so that changes."""
+    """The facts of some entities as of an instant, each way in turn; who is first reads pages for the others, so that changes."""
     async with store.database.reading() as connection:
         rows = await connection.fetch("select entity_id from entity where ns = $1 order by entity_id", ns)
     chance, everything = random.Random(8), [row["entity_id"] for row in rows]
