@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable
+from functools import cache
 from typing import Any
 
 import strawberry
@@ -19,6 +20,7 @@ from graphql import (
 )
 from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.config import StrawberryConfig
+from strawberry.schema.name_converter import NameConverter
 from strawberry.schema.schema import DEFAULT_ALLOWED_OPERATION_TYPES
 from strawberry.types import ExecutionContext, ExecutionResult
 from strawberry.types.graphql import OperationType
@@ -27,6 +29,14 @@ from schema.limits import Guard, RequestLimits, known_document, too_costly
 from schema.plain_fields import PlainFieldsFirst, mark_plain_fields
 
 DEFAULT_LIMITS = RequestLimits()
+
+
+class RememberedNames(NameConverter):
+    """Names as they are by default; each is converted once, and not for every argument of every request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.apply_naming_config = cache(self.apply_naming_config)  # type: ignore[method-assign]
 
 
 class GuardedSchema(strawberry.Schema):
@@ -93,7 +103,7 @@ def assemble(
         types=types,
         extensions=[lambda: Guard(limits)],
         execution_context_class=PlainFieldsFirst,
-        config=StrawberryConfig(disable_field_suggestions=True, scalar_map=scalars or {}),
+        config=StrawberryConfig(disable_field_suggestions=True, scalar_map=scalars or {}, name_converter=RememberedNames()),
     )
     schema.limits = limits
     for kind in schema._schema.type_map.values():

@@ -9,9 +9,10 @@ from functools import partial
 from inspect import Parameter, signature
 from operator import attrgetter
 from typing import Any
-from weakref import WeakMethod
+from weakref import WeakMethod, ref
 
 from graphql import (
+    FieldNode,
     GraphQLBoolean,
     GraphQLError,
     GraphQLField,
@@ -38,6 +39,8 @@ SIMPLE = frozenset({str, int, float, bool, dict, datetime})
 LISTS = frozenset({list, tuple})
 KEPT: dict[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 """Values of these types are what the scalar makes of them."""
+FIXED_MOST = 60
+"""Of how many fields a way is kept from one request to the next."""
 NOT_PLAIN = object()
 """What a short way gives when the field must go the whole way."""
 
@@ -166,9 +169,21 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
         key = (parent_type.name, id(grouped_field_set))
         known = self._plans.get(key)
         if known is None:  # kept with the plan, so that no other one takes its id
-            plan = [(name, details, self._way(parent_type, details)) for name, details in grouped_field_set.items()]
+            plan = [(name, details, self._known_way(parent_type, details)) for name, details in grouped_field_set.items()]
             known = self._plans[key] = (grouped_field_set, plan)
         return known[1]
+
+    def _known_way(self, parent_type: GraphQLObjectType, details: Any) -> Way | None:
+        """The short way to a field; what hangs on no variable is looked for once a document and not once a request."""
+        if len(details) != 1 or not self._short:
+            return self._way(parent_type, details)
+        node = details[0].node
+        known = _WAYS.get(parent_type, node)
+        if known is None:
+            known = self._way(parent_type, details)
+            if known is not None and is_fixed(node):
+                _WAYS.keep(parent_type, node, known)
+        return known
 
     def _way(self, parent_type: GraphQLObjectType, details: Any) -> Way | None:
         """The short way to a field; None when it, or a field that is asked of it, has none."""
@@ -194,6 +209,42 @@ class PlainFieldsFirst(StrawberryGraphQLCoreExecutionContext):
                 return None
             inner.append((name, way))
         return Way(plain, tuple(inner))
+
+
+class Ways:
+    """Short ways by type and node of a document; none holds its node, and the one that was found first goes first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[tuple[int, int], tuple[Any, Any, Way]] = {}
+
+    def get(self, parent_type: GraphQLObjectType, node: FieldNode) -> Way | None:
+        """The way that was kept for this very node under this very type."""
+        known = self._known.get((id(parent_type), id(node)))
+        return known[2] if known is not None and known[0]() is parent_type and known[1]() is node else None
+
+    def keep(self, parent_type: GraphQLObjectType, node: FieldNode, way: Way) -> None:
+        """Keep a way."""
+        self._known[id(parent_type), id(node)] = (ref(parent_type), ref(node), way)
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+
+
+_WAYS = Ways(most=512)
+
+
+def is_fixed(node: FieldNode, most: int = FIXED_MOST) -> bool:
+    """Whether what is selected hangs on no variable and no fragment, and is not too much to keep."""
+    left = [node]
+    for one in left:  # which grows by what is selected
+        selected = one.selection_set.selections if one.selection_set else ()
+        if one.arguments or one.directives or len(left) + len(selected) > most:
+            return False
+        for selection in selected:
+            if not isinstance(selection, FieldNode):
+                return False
+            left.append(selection)
+    return True
 
 
 def weakly(method: Callable[[Any], Any]) -> Callable[[Any], Any]:

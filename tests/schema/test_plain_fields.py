@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 import strawberry
+from graphql import FieldNode, GraphQLObjectType, NameNode, OperationDefinitionNode, parse
 from strawberry.schema.config import StrawberryConfig
 
 from schema.assembly import assemble
-from schema.plain_fields import PLAIN
+from schema.plain_fields import FIXED_MOST, PLAIN, Way, Ways, is_fixed
 
 
 @strawberry.enum
@@ -140,6 +141,51 @@ async def test_arguments_are_those_of_the_request_and_of_the_alias() -> None:
     for times in (5, 7):
         result = await schema.execute(query, {"n": times}, context_value=Found())
         assert (result.data, result.errors) == ({"thing": {"number": 1, "twice": 2, "six": 6, "many": times}}, None)
+
+
+async def test_a_way_that_was_found_for_one_request_is_taken_for_another_only_if_no_variable_changes_it() -> None:
+    schema = assemble(Query)
+    document = """query($times: Int!, $named: Boolean!, $other: Boolean!) { thing {
+        fixed: inner { name } inner { name @include(if: $named) ...other @include(if: $other) } many: twice(times: $times) } }
+        fragment other on Inner { other: name }"""
+    for times, named, other in ((2, True, True), (3, False, True), (5, True, False), (2, True, True)):
+        result = await schema.execute(document, {"times": times, "named": named, "other": other}, Found())
+        inner = {name: "in" for name, shown in (("name", named), ("other", other)) if shown}
+        assert result.data == {"thing": {"fixed": {"name": "in"}, "inner": inner, "many": times}}
+        assert list(result.data["thing"]["inner"]) == list(inner)
+
+
+@pytest.mark.parametrize(
+    ("selected", "fixed"),
+    [
+        ("number", True),
+        ("inner { name other: name }", True),
+        ("twice(times: 4)", False),
+        ("number @skip(if: false)", False),
+        ("inner { name @skip(if: false) }", False),
+        ("inner { ...named }", False),
+        ("inner { ... { name } }", False),
+        ("inner {" + "".join(f" n{number}: name" for number in range(FIXED_MOST)) + "}", False),
+    ],
+)
+def test_only_what_hangs_on_no_variable_and_no_fragment_is_kept(selected: str, fixed: bool) -> None:
+    (operation,) = parse("{" + selected + "}").definitions
+    assert isinstance(operation, OperationDefinitionNode)
+    (node,) = operation.selection_set.selections
+    assert isinstance(node, FieldNode)
+    assert is_fixed(node) is fixed
+
+
+def test_a_way_is_that_of_one_node_under_one_type_and_the_first_goes_first() -> None:
+    things, others = (assemble(Query)._schema.type_map["Thing"] for _ in range(2))
+    assert isinstance(things, GraphQLObjectType)
+    assert isinstance(others, GraphQLObjectType)
+    nodes = [FieldNode(name=NameNode(value="number")) for _ in range(3)]
+    ways, way = Ways(most=2), Way(things.fields["number"].extensions[PLAIN])
+    for node in nodes:
+        ways.keep(things, node, way)
+    assert [ways.get(things, node) for node in nodes] == [None, way, way]
+    assert ways.get(others, nodes[2]) is None
 
 
 async def test_an_attribute_that_must_be_awaited_is_awaited() -> None:
