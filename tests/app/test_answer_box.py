@@ -47,7 +47,7 @@ def box(node_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "node_modules").symlink_to(node_project / "node_modules")
     for script in ("build", "check"):
         ended = subprocess.run(
-            ["npm", "run", "--silent", script], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+            ["npm", "run", "--silent", script], cwd=folder, capture_output=True, text=True, timeout=140, check=False
         )
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", ""), script
     return folder

@@ -25,7 +25,7 @@ logging.getLogger("strawberry.execution").error("repeats the document")
 
 def lines(log_format: str, program: str = PROGRAM) -> list[str]:
     command = [sys.executable, "-c", program, log_format]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stderr.splitlines()
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stderr.splitlines()
 
 
 def test_json_lines_hold_fields_and_the_id_of_the_request() -> None:
