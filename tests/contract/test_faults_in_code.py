@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.code_faults import DEEP_FAULTS, SEVERAL, STREAM, WORLD, WORLDS
+from tests.contract.code_faults import DEEP_FAULTS, SEVERAL, SOONEST, STREAM, WORLD, WORLDS
 from tests.contract.number_faults import ALWAYS, NUMBER_FAULTS
 from tests.contract.planting import change, forget_bytecode
 from tests.contract.statement_faults import FAULTS, PACK_FAULTS, TRACE_FAULTS
@@ -43,7 +43,7 @@ def test_a_fault_planted_in_the_code_is_caught(copy: Path, fault: str) -> None:
     path, old, new, tests = DEEP_FAULTS[fault]
     try:
         change(copy / path, old, new)
-        assert outcome(copy, tests) == 1, "nobody noticed"
+        assert 1 in (outcome(copy, asked) for asked in (SOONEST.get(fault, tests), tests)), "nobody noticed"
     finally:
         shutil.copy(ROOT / path, copy / path)
         forget_bytecode(copy / path)
