@@ -20,6 +20,9 @@ from retrieval.tuning import Tuning
 Locale = Literal["AUTO", "RU", "EN"]
 
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON text; after an odd number of backslashes it is four digits
+# The driver sends the very first and the very last instant as infinities and reads these without a zone, so their neighbours
+# stand for them.
+FIRST, LAST = datetime.min.replace(microsecond=1, tzinfo=UTC), datetime.max.replace(microsecond=999_998, tzinfo=UTC)
 
 
 class Primitive(StrEnum):
@@ -189,7 +192,7 @@ def check_instant(name: str, instant: datetime) -> datetime:
     if instant.tzinfo is None or instant.utcoffset() is None:
         raise BadInput(f"`{name}` needs a time zone, such as 2026-09-05T00:00:00Z.")
     try:
-        return instant.astimezone(UTC)
+        return min(max(instant.astimezone(UTC), FIRST), LAST)
     except OverflowError:
         raise BadInput(f"`{name}` must lie between the years 1 and 9999.") from None
 

@@ -243,6 +243,27 @@ async def test_one_that_is_refused_stops_no_other(desk: Desk) -> None:
     assert await objects(desk, "s") == ["o"]
 
 
+async def test_what_begins_with_the_first_instant_and_ends_with_the_last_is_read_and_compiled(desk: Desk) -> None:
+    first, last = "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"
+    await entities(desk, "s", "o")
+    await desk.ask(
+        ASSERT, namespace=DOCS, facts=[{"subject": "s", "predicate": "p", "object": "o", "validFrom": first, "validTo": last}]
+    )
+    note = 'mutation($at: DateTime!) { recordObservations(input: {namespace: "docs", observations: ['
+    note += '{text: "слово", observedAt: $at, about: ["s"], relevanceScopes: ["a:b"]}]}) { results { outcome } } }'
+    for at in (first, last):
+        await desk.ask(note, at=at)
+    found = await desk.ask("""{
+      entity(namespace: "docs", key: "s") { facts(predicates: ["p"]) { nodes { validFrom validTo } } }
+      entities(namespaces: ["docs"], filter: { kinds: [OBSERVATION] }, orderBy: OCCURRED) { nodes { occurredAt } }
+      contextPack(question: "слово", anchors: [{ key: "s" }], relevanceScopes: ["a:b"]) { text sections { items { title } } }
+    }""")
+    (fact,) = found["entity"]["facts"]["nodes"]
+    assert (fact["validFrom"][:4], fact["validTo"][:4]) == ("0001", "9999")
+    assert [one["occurredAt"][:4] for one in found["entities"]["nodes"]] == ["9999", "0001"]
+    assert "слово" in found["contextPack"]["text"]
+
+
 async def test_years_that_are_none_and_too_many_facts_are_refused(desk: Desk) -> None:
     await entities(desk, "s", "o")
     good = {"subject": "s", "predicate": "p", "object": "o"}
