@@ -44,7 +44,7 @@ async def test_what_is_given_up_leaves_no_row_and_no_connection(store: Store) ->
     async with store.database.writing() as connection:
         await connection.execute("lock table trace in access exclusive mode")
         assert not await store_trace(store, MINE, None)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while store.database.in_use():
             await asyncio.sleep(0.01)
     assert await values(store, "select count(*) from trace") == [0]
