@@ -46,12 +46,18 @@ class Answer(Generic[V]):
 
 
 class Loader(Generic[K, V]):
-    """Loads values by key in batches and keeps them for the life of its owner; a key without a value gives None."""
+    """Loads values by key in batches and keeps them for the life of its owner; a key without a value gives None.
 
-    def __init__(self, work: Work, load: Callable[[list[K]], Awaitable[Mapping[K, V]]], most: int = 1_000) -> None:
+    A batch is what is asked for within some turns of the event loop.
+    """
+
+    def __init__(
+        self, work: Work, load: Callable[[list[K]], Awaitable[Mapping[K, V]]], most: int = 1_000, turns: int = 1
+    ) -> None:
         self._work = work
         self._load = load
         self._most = most
+        self._turns = turns
         self._known: dict[K, Answer[V]] = {}
         self._waiting: list[tuple[K, Answer[V]]] = []
 
@@ -74,7 +80,8 @@ class Loader(Generic[K, V]):
         return answer
 
     async def _flush(self) -> None:
-        await asyncio.sleep(0)  # lets resolvers that are ready in this turn add their keys
+        for _ in range(self._turns):
+            await asyncio.sleep(0)  # lets resolvers that are ready by then add their keys
         asked, self._waiting = self._waiting, []
         for start in range(0, len(asked), self._most):
             await self._load_batch(asked[start : start + self._most])

@@ -37,6 +37,8 @@ from retrieval.typed.question import TypedQuestion, spaces_of
 
 GRACE_SECONDS = 1.0
 """What an embedding may take past its time: the provider ends it itself, and counts it; cancelled it would count for nothing."""
+QUESTION_TURNS = 4
+"""How many turns of the event loop the questions of one document are gathered: two more than it takes, for next to nothing beside a call."""
 
 
 class Session:
@@ -62,7 +64,7 @@ class Session:
         self._packs: dict[PackQuestion, Compilation] = {}
         self._listings: dict[ListQuestion, Listing] = {}
         self._countings: dict[Aggregation, Counting] = {}
-        self._vectors: Loader[tuple[Model, str], VectorValues] = Loader(self.work, self._embed)
+        self._vectors: Loader[tuple[Model, str], VectorValues] = Loader(self.work, self._embed, turns=QUESTION_TURNS)
         self._catalogue: Catalogue | None = None
 
     async def close(self) -> None:
