@@ -38,7 +38,7 @@ from retrieval.typed.question import TypedQuestion, spaces_of
 GRACE_SECONDS = 1.0
 """What an embedding may take past its time: the provider ends it itself, and counts it; cancelled it would count for nothing."""
 QUESTION_TURNS = 4
-"""How many turns of the event loop the questions of one document are gathered: two more than it takes, for next to nothing beside a call."""
+"""How many turns of the loop the questions of one document are gathered: two more than it takes, nothing beside a call."""
 
 
 class Session:
