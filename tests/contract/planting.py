@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import cache_from_source
 from pathlib import Path
+
+
+@contextmanager
+def planted(file: Path, old: str, new: str) -> Iterator[None]:
+    """A file with a fault, which is as it was afterwards."""
+    sound = file.read_bytes()
+    try:
+        change(file, old, new)
+        yield
+    finally:
+        file.write_bytes(sound)
+        forget_bytecode(file)
 
 
 def change(file: Path, old: str, new: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.contract.code_faults import DEEP_FAULTS, SEVERAL, SOONEST, STREAM, WORLD, WORLDS
 from tests.contract.number_faults import ALWAYS, NUMBER_FAULTS
-from tests.contract.planting import change, forget_bytecode
+from tests.contract.planting import planted
 from tests.contract.statement_faults import FAULTS, PACK_FAULTS, TRACE_FAULTS
 
 ROOT = Path(__file__).parents[2]
@@ -41,23 +41,15 @@ def outcome(root: Path, tests: tuple[str, ...]) -> int:
 @pytest.mark.parametrize("fault", DEEP_FAULTS)
 def test_a_fault_planted_in_the_code_is_caught(copy: Path, fault: str) -> None:
     path, old, new, tests = DEEP_FAULTS[fault]
-    try:
-        change(copy / path, old, new)
+    with planted(copy / path, old, new):
         assert 1 in (outcome(copy, asked) for asked in (SOONEST.get(fault, tests), tests)), "nobody noticed"
-    finally:
-        shutil.copy(ROOT / path, copy / path)
-        forget_bytecode(copy / path)
 
 
 @pytest.mark.parametrize("fault", [one if one in ALWAYS else pytest.param(one, marks=pytest.mark.long) for one in NUMBER_FAULTS])
 def test_a_fault_that_shows_personal_data_is_caught(copy: Path, fault: str) -> None:
     path, old, new = NUMBER_FAULTS[fault]
-    try:
-        change(copy / path, old, new)
+    with planted(copy / path, old, new):
         assert outcome(copy, NUMBERS) == 1, "nobody noticed"
-    finally:
-        shutil.copy(ROOT / path, copy / path)
-        forget_bytecode(copy / path)
 
 
 def test_a_copy_without_a_planted_fault_passes(copy: Path) -> None:
