@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -17,7 +17,6 @@ from retrieval.administration.grants import grant, revoke
 from retrieval.administration.rights import local_administrator
 from retrieval.database import Database
 from retrieval.errors import ProviderUnavailable
-from retrieval.ports import Vectors
 from retrieval.store import QuestionVectors, Store
 from tests.contract.asking import documents, text
 from tests.contract.expecting import differences, expected
@@ -25,30 +24,9 @@ from tests.contract.oracle import View, public_id
 from tests.contract.selections import selection
 from tests.fixtures.bases import Bases
 from tests.fixtures.company import World
-from tests.fixtures.embedders import HashEmbedder
+from tests.fixtures.embedders import HashEmbedder, OddEmbedder
 from tests.fixtures.random_world import random_world
 from tests.fixtures.world import api, codes, execute, opened, post, recorder, served, session_for, store_world, tuned
-
-
-class OddEmbedder(HashEmbedder):
-    """Vectors of hashes for questions too, after a delay, behind a gate, or not at all."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.slowest = 0.0
-        self.gate: asyncio.Event | None = None
-        self.error: Exception | None = None
-        self.asked = asyncio.Event()
-        self._random = random.Random(0)
-
-    async def embed_questions(self, texts: Sequence[str]) -> Vectors:
-        self.asked.set()
-        if self.gate is not None:
-            await self.gate.wait()
-        if self.error is not None:
-            raise self.error
-        await asyncio.sleep(self._random.random() * self.slowest)
-        return await super().embed_questions(texts)
 
 
 @pytest.fixture(scope="module")
