@@ -85,11 +85,14 @@ async def revoke_token(database: Database, caller: Caller, token_id: int) -> Del
 
 
 async def list_tokens(database: Database, caller: Caller, principal: str | None = None) -> tuple[Token, ...]:
-    """Tokens of one principal or of all, newest first, without their secrets; raises `Forbidden`."""
+    """Tokens of one principal or of all, newest first, without their secrets; raises `Forbidden`, `BadInput` for an unknown one."""
+    name = None if principal is None else check_principal(principal)
     async with database.snapshot() as connection:
         await require_administrator(connection, caller)
-        rows = await connection.fetch(statement("list_tokens"), principal)
-    return tuple(Token(**dict(row)) for row in rows)
+        rows = await connection.fetch(statement("list_tokens"), name)
+    if name is not None and not rows:
+        raise BadInput(f"There is no principal {name!r}; create it first.")
+    return tuple(Token(**dict(row)) for row in rows if row["token_id"] is not None)
 
 
 async def digest_that_holds(database: Database, caller: Caller, principal_id: int) -> bytes | None:

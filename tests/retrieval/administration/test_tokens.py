@@ -72,3 +72,9 @@ async def test_tokens_are_listed_newest_first(store: Store) -> None:
     listed = await list_tokens(store.database, ADMIN)
     assert [token.token_id for token in listed] == [one.token_id for one in reversed(made)]
     assert [token.label for token in await list_tokens(store.database, ADMIN, "bob")] == ["bob"]
+
+
+async def test_tokens_of_nobody_are_refused_and_who_has_none_has_an_empty_list(store: Store) -> None:
+    assert await list_tokens(store.database, ADMIN, "bob") == ()
+    with pytest.raises(BadInput, match="There is no principal 'nobody'"):
+        await list_tokens(store.database, ADMIN, "nobody")
