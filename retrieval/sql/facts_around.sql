@@ -7,6 +7,7 @@
 -- taken when what lies nearer is enough. A fact that touches two of the entities counts once, where it is nearer.
 -- Where few are visible they are read by the keys of `edge`, `former_edge` and `said`, since in order one might pass by any number of
 -- hidden ones.
+-- Whoever reads the namespace whole sees all ends and places, so nobody looks them up for that reader.
 -- "offset 0" looks the places of each fact up: without it the planner may read all places of the base once, for one fact.
 -- visible() is asked of the namespace that was given, so that a kept plan looks each entity up by its key.
 with recursive read(distance, spaces, rows, distances) as (
@@ -45,18 +46,18 @@ with recursive read(distance, spaces, rows, distances) as (
                     where many.stated and f.ns = v.ns and f.subject_id = v.entity_id and f.object_id is null and f.has_places
                       and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)
                       and in_scope(f.relevance_scopes, $9, $10)
-                      and exists (
+                      and (v.is_whole or exists (
                           select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
-                           where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0)
+                           where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0))
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
                   union all
                   (select f.ns, f.row_id, f.fact_id, f.evidence, f.valid_from from fact f
                     where many.outgoing and f.ns = v.ns and f.subject_id = v.entity_id and f.object_id is not null
                       and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)
                       and in_scope(f.relevance_scopes, $9, $10)
-                      and exists (select from entity o
-                                   where o.ns = f.ns and o.entity_id = f.object_id and visible(n.ns, o.acl_id, $1, $2, $3) offset 0)
-                      and (not f.has_places or exists (
+                      and (v.is_whole or exists (select from entity o
+                                   where o.ns = f.ns and o.entity_id = f.object_id and visible(n.ns, o.acl_id, $1, $2, $3) offset 0))
+                      and (v.is_whole or not f.has_places or exists (
                            select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
                             where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0))
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)
@@ -65,9 +66,9 @@ with recursive read(distance, spaces, rows, distances) as (
                     where many.incoming and f.ns = v.ns and f.object_id = v.entity_id
                       and stands(f.valid_from, f.valid_to, f.recorded_at, f.retracted_at, $7, $8)
                       and in_scope(f.relevance_scopes, $9, $10)
-                      and exists (select from entity s
-                                   where s.ns = f.ns and s.entity_id = f.subject_id and visible(n.ns, s.acl_id, $1, $2, $3) offset 0)
-                      and (not f.has_places or exists (
+                      and (v.is_whole or exists (select from entity s
+                                   where s.ns = f.ns and s.entity_id = f.subject_id and visible(n.ns, s.acl_id, $1, $2, $3) offset 0))
+                      and (v.is_whole or not f.has_places or exists (
                            select from fact_place p join entity e on e.ns = p.ns and e.entity_id = p.entity_id
                             where p.ns = f.ns and p.fact_id = f.fact_id and visible(n.ns, e.acl_id, $1, $2, $3) offset 0))
                     order by f.evidence desc, f.valid_from desc nulls last, f.fact_id limit $11)

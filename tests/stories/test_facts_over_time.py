@@ -119,6 +119,18 @@ async def test_closing_keeps_what_was_known_before(desk: Desk) -> None:
     assert [count for (count,) in await rows(desk.store, "select count(*) from fact")] == [2]
 
 
+async def test_whoever_reads_all_reads_what_was_known_before_all_places_were_taken_back(desk: Desk) -> None:
+    await entities(desk, "s", "o", "d")
+    said = {"subject": "s", "predicate": "p", "object": "o"}
+    fact_id = await one(desk, **said, statedIn=["d"])
+    known = await now(desk)
+    await one(desk, **said, factId=fact_id, statedIn=[])
+    found = await page(desk, "s", predicates=["p"], knownAt=known)
+    assert [found["totalCount"], *(node["factId"] for node in found["nodes"])] == [1, fact_id]
+    asked = "query($id: ID!, $at: DateTime) { fact(namespace: \"docs\", factId: $id, knownAt: $at) { factId } }"
+    assert await desk.ask(asked, id=fact_id, at=known) == {"fact": {"factId": fact_id}}
+
+
 async def test_a_retracted_fact_is_known_until_then_and_no_longer(desk: Desk) -> None:
     await entities(desk, "s", "o")
     fact = await one(desk, subject="s", predicate="p", object="o")
