@@ -127,7 +127,7 @@ async def test_whoever_reads_all_reads_what_was_known_before_all_places_were_tak
     await one(desk, **said, factId=fact_id, statedIn=[])
     found = await page(desk, "s", predicates=["p"], knownAt=known)
     assert [found["totalCount"], *(node["factId"] for node in found["nodes"])] == [1, fact_id]
-    asked = "query($id: ID!, $at: DateTime) { fact(namespace: \"docs\", factId: $id, knownAt: $at) { factId } }"
+    asked = 'query($id: ID!, $at: DateTime) { fact(namespace: "docs", factId: $id, knownAt: $at) { factId } }'
     assert await desk.ask(asked, id=fact_id, at=known) == {"fact": {"factId": fact_id}}
 
 
