@@ -33,6 +33,7 @@ _GOES_ON = tuple(
         r"<(?:[a-z/!][^<>\n]{0,40})?",
     )
 )
+_TAG_BEGUN = re.compile(r"<(?:[a-z/!][^<>\n]{0,40})?\Z", re.IGNORECASE)
 _IBAN = re.compile(r"(?<![^\W_])([A-Z]{2})(?= ?-?\d)", re.IGNORECASE)
 _IBAN_GAP = r"[ \n\-]{0,2}"
 _SEPARATORS = re.compile(_IBAN_GAP)
@@ -66,9 +67,12 @@ def parted(text: str, following: str = "") -> Parted:
     open_from = len(text)
     if shown.endswith("("):
         open_from = min(open_from, read.place(len(read.text) - 1))
+    begun = _TAG_BEGUN.search(shown, max(0, shown.rfind("<")))
+    if begun is not None and begun.start() < len(read.text):  # a tag is part of the chain that it stands before
+        open_from = min(open_from, read.place(begun.start()))
     ended: list[Chain] = []
     for start, end, reach in chains:
-        if reach >= len(shown):
+        if reach >= len(shown) or (begun is not None and start >= begun.start()):
             open_from = min(open_from, read.place(start))
             break
         if HOT.search(shown, start, end) is not None:

@@ -58,6 +58,11 @@ def test_text_in_pieces_gives_what_whole_text_gives(text: str, cuts: list[int]) 
     assert streamed(text, tuple(range(len(text)))) == whole
 
 
+def test_a_tag_that_is_cut_belongs_to_the_address_behind_it() -> None:
+    text = "</b>ann@example.comivan.petrov+spam@mail.corp.example.org678901"
+    assert {streamed(text, (cut,)) for cut in range(len(text))} == {"</b>ann@[EMAIL]"}
+
+
 @settings(max_examples=300, deadline=None)
 @given(TEXTS)
 def test_it_is_what_masking_the_whole_gives_where_nothing_is_too_long_to_be_held(text: str) -> None:
