@@ -85,7 +85,7 @@ async def revoke_token(database: Database, caller: Caller, token_id: int) -> Del
 
 
 async def list_tokens(database: Database, caller: Caller, principal: str | None = None) -> tuple[Token, ...]:
-    """Tokens of one principal or of all, newest first, without their secrets; raises `Forbidden`, `BadInput` for an unknown one."""
+    """Tokens of one principal or of all, newest first, without their secrets; raises `Forbidden`, `BadInput`."""
     name = None if principal is None else check_principal(principal)
     async with database.snapshot() as connection:
         await require_administrator(connection, caller)

@@ -21,7 +21,7 @@ from retrieval.personal.rendered import renderings, tags_of
 _NUMBER = re.compile(r"\d(?:\D{0,12}+\d){6}")
 _DIGITS = re.compile(r"\d(?:\D*+\d){6}")
 # In a plain text: what numbers and phones are written in, unlike passports and IBANs, which have words and letters in them.
-_RUN = re.compile(r"\d(?:[ \n().\-/]{0,4}\d){6}")
+_RUN = re.compile(r"\d(?:[ \n()._\-/]{0,4}\d){6}")
 _AT = "@＠﹫"
 _LEAST_DIGITS = 7
 """How many digits the shortest number has."""

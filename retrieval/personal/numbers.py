@@ -12,7 +12,7 @@ Group = tuple[int, int]
 """Where a run of digits starts and ends."""
 
 _DIGITS = re.compile(r"\d+")
-_SEPARATOR = re.compile(r"[ \n\-]{1,4}\Z")
+_SEPARATOR = re.compile(r"(?:[ \n\-]{1,4}|[._])\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PASSPORT = re.compile(
     r"\d(?<!\d\d)\d[ \n\-]?\d\d(?:[ \n,.;:\-]{0,3}(?:№|номер|n|no)?[ \n.:№\-]{0,3})\d{3}[ \n\-]?\d{3}(?!\d)", re.IGNORECASE
@@ -94,18 +94,22 @@ def _split(text: str, groups: Sequence[Group], at: int, kind: str | None) -> Ite
     breaks = text[end : end + 4].lstrip("- ").startswith("\n")
     if wanted is None and end - start not in _FIRST and not breaks:
         return
-    digits = text[start:end]
+    digits, signs = text[start:end], set[str]()
     shape: tuple[int, ...] = (end - start,)
     for number in range(at + 1, min(len(groups), at + (_SPLIT_MOST if wanted else _SHAPE_MOST))):
         following = groups[number]
         between = text[end : min(following[0], end + 5)]
-        if _SEPARATOR.match(between) is None:
+        signs.add(between if between in (".", "_") else " ")
+        if _SEPARATOR.match(between) is None or len(signs) > 1:
             return
         end = following[1]
         digits, shape = digits + text[following[0] : end][: _DIGITS_MOST + 1], (*shape, end - following[0])
         if len(digits) > _DIGITS_MOST:
             return
         if not _stands_alone_behind(text, end, kind):
+            continue
+        if " " not in signs:
+            yield from _pointed((start, end), digits, shape, kind)
             continue
         if wanted is not None and proven(wanted, digits, announced=True):
             yield Candidate(wanted, start, end, Sure.ANNOUNCED)
@@ -119,6 +123,13 @@ def _as_written(place: Group, digits: str, shape: tuple[int, ...]) -> Iterator[C
     known = _SHAPES.get(shape)
     if known is not None and proven(known[0], digits, announced=False):
         yield Candidate(known[0], *place, known[1])
+
+
+def _pointed(place: Group, digits: str, shape: tuple[int, ...], kind: str | None) -> Iterator[Candidate]:
+    """Groups with points or underscores between: cards, and what a word announces; two groups are rather a fraction."""
+    for one in _as_written(place, digits, shape) if len(shape) > 2 else ():
+        if one.kind in (Kind.CARD, kind):
+            yield one
 
 
 def _broken(place: Group, digits: str) -> Iterator[Candidate]:
