@@ -6,6 +6,7 @@ import asyncpg
 import pytest
 
 from retrieval.migrations import SETTINGS, Unfit, migrations, prepare, settings_in_force
+from retrieval.question import FIRST, LAST
 from tests.fixtures.bases import Bases
 from tests.fixtures.embedders import DIMENSIONS, MODEL
 from tests.fixtures.world import migrated
@@ -25,6 +26,19 @@ SCHEMA = """
     union all select 'trigger', tgname from pg_trigger where not tgisinternal
     union all select 'migration', format('%s %s %s', number, name, digest) from migration
      order by 1, 2
+"""
+
+
+INFINITE = """
+    delete from migration where number >= 24;
+    insert into namespace (name) values ('n');
+    insert into entity (ns, key_digest, key, kind, type, title, occurred_at)
+    select ns, '', 'e', 'THING', 't', 'e', '-infinity' from namespace;
+    insert into entity_version (ns, entity_id, attributes, valid_from)
+    select e.ns, e.entity_id, '{}', v.since::timestamptz from entity e cross join (values ('infinity'), ('-infinity')) v(since);
+    insert into fact (ns, fact_id, subject_id, predicate, value, evidence, valid_from, valid_to)
+    select ns, 1, entity_id, 'p', '1', 3, '-infinity', 'infinity' from entity;
+    insert into token (digest, principal_id, expires_at) select '', principal_id, 'infinity' from principal;
 """
 
 
@@ -72,3 +86,19 @@ async def test_a_base_of_a_newer_release_or_other_words_is_refused(bases: Bases)
 
 def test_migrations_are_numbered_without_gaps() -> None:
     assert [migration.number for migration in migrations()] == list(range(1, len(migrations()) + 1))
+
+
+async def test_instants_that_were_stored_as_infinities_can_be_read_after_an_upgrade(bases: Bases) -> None:
+    url = bases.new()
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(INFINITE)
+        await migrated(url)
+        rows = await connection.fetch(
+            "select valid_from, valid_to from fact union all select occurred_at, null from entity "
+            "union all select nullif(valid_from, '-infinity'), null from entity_version "
+            "union all select null, expires_at from token order by 1, 2"
+        )
+        assert [tuple(row) for row in rows] == [(FIRST, LAST), (FIRST, None), (LAST, None), (None, LAST), (None, None)]
+    finally:
+        await connection.close()
