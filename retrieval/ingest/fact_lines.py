@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from retrieval.ingest.fact_input import FactInput
-from retrieval.ingest.jsonl import BadLine, reasons
+from retrieval.ingest.jsonl import BadLine, Instant, reasons
 from retrieval.records import EVIDENCE
 from retrieval.tuning import NAME_LENGTH, Tuning
 
@@ -37,8 +37,8 @@ class AssertionLine(BaseModel):
     predicate: str = Field(min_length=1, max_length=NAME_LENGTH, description="What it says, such as `owned_by`.")
     object: Key | None = Field(None, description="The key of the entity that it leads to; it has this or `value`.")
     value: Any = Field(None, description="The value, any JSON but null, where it leads to no entity.")
-    validFrom: AwareDatetime | None = Field(None, description="Since when it holds, with a zone. Left out: it always did.")
-    validTo: AwareDatetime | None = Field(None, description="Until when it holds, exclusive. Left out: it still does.")
+    validFrom: Instant | None = Field(None, description="Since when it holds, with a zone. Left out: it always did.")
+    validTo: Instant | None = Field(None, description="Until when it holds, exclusive. Left out: it still does.")
     evidence: Evidence | None = Field(
         None, description="How well it is supported. Left out: ASSERTED, or as it was of a fact that is changed."
     )

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from retrieval.errors import BadInput
 from retrieval.ingest.entity_input import EntityInput
@@ -20,6 +20,16 @@ _LIMITS = Tuning()
 _SHOWN_ERRORS = 3
 
 Name = Annotated[str, Field(min_length=1, max_length=_LIMITS.key_most)]
+
+
+def _written(value: Any) -> Any:
+    """An instant as it is written out: numbers, which may be seconds or milliseconds, are none."""
+    if isinstance(value, str) and "-" in value[1:]:
+        return value
+    raise ValueError("an instant is text such as 2026-09-05T00:00:00Z")
+
+
+Instant = Annotated[AwareDatetime, BeforeValidator(_written)]
 
 
 class EntityKind(StrEnum):
@@ -41,7 +51,7 @@ class OriginLine(_Strict):
     connector: str | None = Field(None, description="The program that fetched it.")
     uri: str | None = Field(None, description="Its address at the place of origin.")
     author: str | None = Field(None, description="Who wrote it.")
-    fetchedAt: AwareDatetime | None = Field(None, description="When it was fetched, with a zone.")
+    fetchedAt: Instant | None = Field(None, description="When it was fetched, with a zone.")
 
 
 class SourceLine(_Strict):
@@ -62,7 +72,7 @@ class SourceLine(_Strict):
     relevanceScopes: list[str] | None = Field(None, description="What it is about, as `type:id`.")
     restricted: bool | None = Field(None, description="True: only readers with a grant see it. Left out: as stored.")
     readers: list[str] | None = Field(None, description="Principals who may read a restricted source. Left out: as stored.")
-    occurredAt: AwareDatetime | None = Field(None, description="When it happened, with a zone.")
+    occurredAt: Instant | None = Field(None, description="When it happened, with a zone.")
     origin: OriginLine | None = Field(None, description="Where the source was taken from.")
 
 
@@ -78,12 +88,12 @@ class EntityLine(_Strict):
     status: str | None = Field(None, description="The status; empty clears it. Left out, here and below: as stored.")
     sourcePath: str | None = Field(None, description="A path that people recognise it by; empty clears it.")
     attributes: dict[str, Any] | None = Field(None, description="Attributes that hold from `validFrom` to the next version.")
-    validFrom: AwareDatetime | None = Field(None, description="Since when they hold, with a zone. A line for each version.")
+    validFrom: Instant | None = Field(None, description="Since when they hold, with a zone. A line for each version.")
     meta: dict[str, Any] | None = Field(None, description="Tags.")
     relevanceScopes: list[str] | None = Field(None, description="What it is about, as `type:id`.")
     restricted: bool | None = Field(None, description="True: only readers with a grant see it.")
     readers: list[str] | None = Field(None, description="Principals who may read a restricted entity.")
-    occurredAt: AwareDatetime | None = Field(None, description="When it happened, with a zone.")
+    occurredAt: Instant | None = Field(None, description="When it happened, with a zone.")
 
 
 class ObservationLine(_Strict):
@@ -93,7 +103,7 @@ class ObservationLine(_Strict):
 
     key: Name = Field(description="The key, unique in the namespace.")
     text: str = Field(min_length=1, max_length=OBSERVATION_CHARACTERS, description="What was observed, plain text.")
-    observedAt: AwareDatetime = Field(description="When, with a zone.")
+    observedAt: Instant = Field(description="When, with a zone.")
     about: list[str] | None = Field(None, description="Keys of entities that it is about; they may come later.")
     relevanceScopes: list[str] | None = Field(None, description="What it is about, as `type:id`.")
     by: str | None = Field(None, description="Who observed it.")
