@@ -127,8 +127,11 @@ async def test_whoever_reads_all_reads_what_was_known_before_all_places_were_tak
     await one(desk, **said, factId=fact_id, statedIn=[])
     found = await page(desk, "s", predicates=["p"], knownAt=known)
     assert [found["totalCount"], *(node["factId"] for node in found["nodes"])] == [1, fact_id]
-    asked = 'query($id: ID!, $at: DateTime) { fact(namespace: "docs", factId: $id, knownAt: $at) { factId } }'
-    assert await desk.ask(asked, id=fact_id, at=known) == {"fact": {"factId": fact_id}}
+    asked = """query($id: ID!, $at: DateTime) { fact(namespace: "docs", factId: $id, knownAt: $at) { factId }
+        contextPack(anchors: [{key: "s"}], strategy: GRAPH, knownAt: $at) { sections { items { itemId } } } }"""
+    found = await desk.ask(asked, id=fact_id, at=known)
+    assert found["fact"] == {"factId": fact_id}
+    assert {"itemId": fact_id} in [item for section in found["contextPack"]["sections"] for item in section["items"]]
 
 
 async def test_a_retracted_fact_is_known_until_then_and_no_longer(desk: Desk) -> None:
