@@ -13,6 +13,8 @@ _MARKER = re.compile(rf"\[ *{_ITEM.pattern}(?: *[,;] *{_ITEM.pattern})* *")
 _INSIDE = frozenset("0123456789,;-– ")
 _OPEN_TAIL = re.compile(r"\[[0-9,;\-– ]*[0-9][0-9,;\-– ]*\Z")
 _SPECIAL = re.compile("[\\[\\]`~\ud800-\udfff]")
+_UNSAID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202d\u202e]")
+"""Controls of terminals, and what turns the direction of letters round: no words, and a page or a terminal would obey them."""
 _FENCE = 3
 
 
@@ -35,7 +37,7 @@ class MarkedText:
 
     A citation is `[1]`, or `[1, 2]` or `[1-2]`, which come out as `[1][2]`; numbers run from 1 to `known`. One that points to
     nothing is left out with the space before it. What stands in code is left alone: between backticks on one line, or in a fence.
-    With `cover` what is left is masked. Blanks at the beginning are left out.
+    With `cover` what is left is masked. Blanks at the beginning and control characters are left out.
     """
 
     def __init__(self, known: int, cover: MaskedStream | None = None) -> None:
@@ -54,6 +56,7 @@ class MarkedText:
 
     def feed(self, piece: str) -> str:
         """What is final now; at most 64 characters are held back, while a citation or what is masked may be open."""
+        piece = _UNSAID.sub("", piece)
         if self._open or self._half or self._code.is_open or _SPECIAL.search(piece) is not None:
             for character in self._whole(piece):
                 self._take(character)

@@ -150,6 +150,8 @@ class Assertions:
     """What was in the record."""
     stated: dict[int, frozenset[int]] = field(default_factory=dict)
     """The places that facts had."""
+    given: dict[int, tuple[Row, frozenset[int]]] = field(default_factory=dict)
+    """What facts and their places had become by when each was last given: the same again changes nothing."""
     written: set[int] = field(default_factory=set)
     """The entities that the facts lead from and to which were recorded."""
     single: frozenset[str] = frozenset()
@@ -252,22 +254,23 @@ class Assertions:
         fact_id = given.fact_id
         if fact_id is None:
             fact_id, is_new = self.record.assert_new(given, next(iter(fresh)))
-            if is_new:
-                return fact_id, Outcome.CREATED
-            return fact_id, Outcome.UPDATED if self._is_changed(fact_id) else Outcome.UNCHANGED
+            return fact_id, self._outcome(fact_id, is_new)
         try:
             self.record.change(given, fact_id)
         except ContextQLError as error:
             return error
-        return fact_id, Outcome.UPDATED if self._is_changed(fact_id) else Outcome.UNCHANGED
+        return fact_id, self._outcome(fact_id, False)
 
-    def _is_changed(self, fact_id: int) -> bool:
-        """Whether a fact is in the record otherwise than before."""
-        return self._is_rerecorded(fact_id) or self.record.places.get(fact_id, NOWHERE) != self.stated.get(fact_id, NOWHERE)
+    def _outcome(self, fact_id: int, is_new: bool) -> Outcome:
+        """What became of a fact since it was last given in this call, or since before it."""
+        row, places = self.given.get(fact_id, (self.before.get(fact_id), self.stated.get(fact_id, NOWHERE)))
+        now, places_now = self.given[fact_id] = self.record.live[fact_id], self.record.places.get(fact_id, NOWHERE)
+        if is_new:
+            return Outcome.CREATED
+        return Outcome.UPDATED if places != places_now or differ(row, now) else Outcome.UNCHANGED
 
     def _is_rerecorded(self, fact_id: int) -> bool:
-        before, after = self.before.get(fact_id), self.record.live[fact_id]
-        return before is None or before != after or before.said != after.said
+        return differ(self.before.get(fact_id), self.record.live[fact_id])
 
     async def _store(self, now: datetime) -> None:
         """Retract what changed, record what it became, note places, and bring the edges in step."""
@@ -313,6 +316,11 @@ def checked_or_refused(fact: FactInput) -> FactInput | ContextQLError:
         return checked(fact)
     except ContextQLError as error:
         return error
+
+
+def differ(before: Row | None, after: Row) -> bool:
+    """Whether a fact stands in the record otherwise than before."""
+    return before is None or before != after or before.said != after.said
 
 
 def columns(rows: Iterable[tuple[object, ...]]) -> list[list[object]]:

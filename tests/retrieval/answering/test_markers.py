@@ -144,6 +144,13 @@ def test_one_beyond_the_bound_is_no_mark_but_is_checked_like_the_others() -> Non
     assert (len(marked.marks), marked.removed) == (CITATIONS_MOST, 2)
 
 
+@pytest.mark.parametrize("piece", ["a\x1b[31mb", "a\x00[31mb", "\u202ea[31m\x9bb\x07"])
+def test_controls_of_a_terminal_and_overrides_of_direction_are_left_out_before_citations_are_placed(piece: str) -> None:
+    text = MarkedText(1)
+    assert text.feed(piece + "\u202d [1]\t\n") + text.finish() == "a[31mb [1]\t\n"
+    assert [(mark.start, mark.end) for mark in text.marks] == [(7, 10)]
+
+
 def test_an_answer_begins_with_what_can_be_read_and_blanks_are_none() -> None:
     assert [read(text)[0] for text in (" \n", "\n [9] \n", "[9]")] == ["", "", ""]
     whole, marked = read("\n\u00a0 [1] a", cuts=(1, 2, 3))

@@ -19,7 +19,6 @@ from tests.fixtures.writing import ADMIN, DOCS
 MANY = 500
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 EQUAL = [(1, 1.0, "UPDATED"), (1, True, "CREATED"), ({"a": 1, "b": [2]}, {"b": [2.0], "a": 1}, "UPDATED"), ("é", "e", "CREATED")]
-
 """Two values, and what becomes of the fact that says the second beside one that says the first."""
 LOOKED_UP = (
     statement("equal_facts").replace("$2", "'{1}'").replace("$3", "'{p}'").replace("$4", "'{2}'").replace("$5", "'{null}'")
@@ -60,6 +59,14 @@ async def test_a_fact_beside_many_of_its_subject_and_predicate_reads_none_of_the
 ) -> None:
     assert await asserted(store, ns, FactInput("hub", **said)) == (["CREATED"], 0)
     assert await asserted(store, ns, FactInput("hub", **said)) == (["UNCHANGED"], 1)
+
+
+async def test_a_fact_that_is_given_again_in_the_same_call_is_unchanged_until_it_is_given_otherwise(
+    store: Store, ns: int
+) -> None:
+    given = [FactInput("s", "p", value=1, evidence=evidence) for evidence in (1, 1, 2, 2)]
+    assert await asserted(store, ns, *given) == (["CREATED", "UNCHANGED", "UPDATED", "UNCHANGED"], 0)
+    assert await asserted(store, ns, given[-1]) == (["UNCHANGED"], 1)
 
 
 async def test_where_one_fact_ends_others_all_of_them_are_read(store: Store, ns: int) -> None:
