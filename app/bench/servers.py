@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,15 +44,19 @@ class Served:
 
 @asynccontextmanager
 async def serving(world: World, **settings: str) -> AsyncIterator[Served]:
-    """`contextql serve` over the scratch database, as it is deployed, with settings by their names; only its log goes nowhere.
-
-    Unless they say otherwise one caller may ask without end, since one caller asks all.
-    """
+    """`contextql serve` over the scratch database, with settings by their names."""
     environment = {"CB_DATABASE_URL": world.url, "CB_LOCAL_ADMIN": "true", "CB_DATA_DIR": str(world.folder)}
-    environment |= {"CB_POINTS_PER_MINUTE": "0"}
     environment |= {variable_of(name): value for name, value in settings.items()}
-    async with started(["-c", "from app.cli import main; main(['serve'])"], environment, "CB_PORT") as served:
+    async with served_with(environment) as served:
         yield served
+
+
+def served_with(environment: dict[str, str]) -> AbstractAsyncContextManager[Served]:
+    """`contextql serve` as it is deployed; only its log goes nowhere.
+
+    Unless the environment says otherwise one caller may ask without end, since one caller asks all.
+    """
+    return started(["-c", "from app.cli import main; main(['serve'])"], {"CB_POINTS_PER_MINUTE": "0"} | environment, "CB_PORT")
 
 
 @asynccontextmanager

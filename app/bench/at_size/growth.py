@@ -15,7 +15,7 @@ import orjson
 from app.bench.at_size.corpus import Question
 from app.bench.at_size.world import SizedWorld
 from app.bench.line import Line
-from app.bench.servers import Served, started
+from app.bench.servers import Served, served_with, started
 from app.config import LOCAL_MODEL
 from app.providers.local import DIMENSIONS
 
@@ -63,7 +63,7 @@ async def serving(url: str, vectors: str, folder: Path) -> AsyncIterator[Served]
         "CB_DATABASE_URL": url, "CB_LOCAL_ADMIN": "true", "CB_DATA_DIR": str(folder), "CB_EMBEDDING_PROVIDER": "openai",
         "CB_OPENAI_BASE_URL": f"{vectors}/v1", "CB_EMBEDDING_MODEL": LOCAL_MODEL, "CB_EMBEDDING_DIMENSIONS": str(DIMENSIONS),
     }  # fmt: skip
-    async with started(["-c", "from app.cli import main; main(['serve'])"], environment, "CB_PORT") as served:
+    async with served_with(environment) as served:
         yield served
 
 

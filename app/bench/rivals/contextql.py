@@ -10,7 +10,7 @@ from typing import Any
 from app.bench.rivals.contestant import Contestant
 from app.bench.rivals.exchange import Exchange, group_of
 from app.bench.rivals.scratch import scratch_postgres
-from app.bench.servers import Served, started
+from app.bench.servers import Served, served_with, started
 from app.config import Settings
 from retrieval.administration.grants import grant
 from retrieval.administration.members import set_members
@@ -46,7 +46,7 @@ async def contextql(exchange: Exchange, folder: Path) -> AsyncIterator[Contestan
                 "CB_EMBEDDING_MODEL": MODEL,
                 "CB_EMBEDDING_DIMENSIONS": str(exchange.questions.shape[1]),
             }
-            async with started(["-c", "from app.cli import main; main(['serve'])"], environment, "CB_PORT") as served:
+            async with served_with(environment) as served:
                 served.client.headers["Authorization"] = f"Bearer {token}"
 
                 async def ask(places: Sequence[int]) -> list[list[str]]:
