@@ -34,7 +34,7 @@ def test_the_answer_is_printed_with_the_sources_that_it_cites(run: Run, chat: Op
     ended = run("ask", QUESTION, "--answer")
     assert ended.code == 0
     text, _, sources = ended.out.partition("\nИсточники\n")
-    assert text.splitlines() == ["Зебра живёт", " в саванне [1].  [31mИ это всё [1]."]
+    assert text.splitlines() == ["Зебра живёт", " в саванне [1]. [31mИ это всё [1]."]
     (line,) = sources.splitlines()
     assert line.startswith("  [1] Зебра")
     assert "zebra.md" in line
