@@ -15,6 +15,7 @@ from retrieval.database import Record as DatabaseRow
 from retrieval.domain.rules import Domain
 from retrieval.domain.stored import domain_of
 from retrieval.errors import BadInput, ContextQLError, LimitExceeded
+from retrieval.facts import columns
 from retrieval.ingest.edges import refresh_edges
 from retrieval.ingest.fact_input import FactInput, checked, named, number_of
 from retrieval.ingest.fact_record import Assertion, Record, Row
@@ -221,12 +222,12 @@ class Assertions:
         bound = {one.pair for one in given if one.supersede or one.predicate in self.single}
         free = sorted({one.pair for one in given} - bound)
         if free:
-            ended = await self.connection.fetch(statement("superseded_pairs"), self.ns, *columns(free))
+            ended = await self.connection.fetch(statement("superseded_pairs"), self.ns, *columns(*free))
             bound |= {(row["subject_id"], row["predicate"]) for row in ended}
         alone = {(*one.pair, *one.said): one for one in given if one.pair not in bound and one.fact_id is None}
         said = [(*one.pair, one.object_id, None if one.value is None else json_text(one.value)) for one in alone.values()]
         for name, asked in (("live_facts", sorted(bound)), ("equal_facts", said)):
-            for row in await self.connection.fetch(statement(name), self.ns, *columns(asked)) if asked else ():
+            for row in await self.connection.fetch(statement(name), self.ns, *columns(*asked)) if asked else ():
                 self._know(row)
         changing = sorted({one.fact_id for one in given if one.fact_id is not None})
         for row in await self.connection.fetch(statement("last_rows"), self.ns, changing) if changing else ():
@@ -279,8 +280,8 @@ class Assertions:
         if retracted:
             await self.connection.execute(statement("retract_rows"), self.ns, retracted, now)
         if changed:
-            columns = zip(*(columns_of(self.record.live[fact_id]) for fact_id in changed), strict=True)
-            await self.connection.execute(statement("insert_facts"), self.ns, now, *map(list, columns))
+            written = columns(*(columns_of(self.record.live[fact_id]) for fact_id in changed))
+            await self.connection.execute(statement("insert_facts"), self.ns, now, *written)
         moved = await self._store_places()
         recorded = [self.record.live[fact_id] for fact_id in {*changed, *moved}]
         self.written = {one for row in recorded for one in (row.subject_id, row.object_id) if one is not None}
@@ -321,11 +322,6 @@ def checked_or_refused(fact: FactInput) -> FactInput | ContextQLError:
 def differ(before: Row | None, after: Row) -> bool:
     """Whether a fact stands in the record otherwise than before."""
     return before is None or before != after or before.said != after.said
-
-
-def columns(rows: Iterable[tuple[object, ...]]) -> list[list[object]]:
-    """Rows as columns."""
-    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def row_of(found: DatabaseRow) -> Row:

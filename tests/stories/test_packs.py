@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from typing import Any
@@ -38,9 +37,7 @@ RUNBOOK = "How do I restart the payments service?"
 @pytest.fixture(scope="module")
 def stored(shared_bases: Bases) -> str:
     """A base with the example of a software team, and what it noted about a project."""
-    url = shared_bases.new()
-    asyncio.run(fill(url))
-    return url
+    return shared_bases.filled(fill)
 
 
 async def fill(url: str) -> None:

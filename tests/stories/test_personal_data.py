@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator
@@ -60,9 +59,7 @@ BY_VALUE = """query($meta: JSON, $attributes: JSON) {
 @pytest.fixture(scope="module")
 def stored(shared_bases: Bases) -> str:
     """A base with a client's personal data in every field that takes text; `ann` may read them, `bob` only writes."""
-    url = shared_bases.new()
-    asyncio.run(fill(url))
-    return url
+    return shared_bases.filled(fill)
 
 
 async def fill(url: str) -> None:

@@ -55,9 +55,7 @@ class Mind:
 @pytest.fixture(scope="module")
 def stored(shared_bases: Bases) -> str:
     """Twenty pages about zebras, each as useful as it says; a page and a person that only the first of them leads to."""
-    url = shared_bases.new()
-    asyncio.run(fill(url))
-    return url
+    return shared_bases.filled(fill)
 
 
 async def fill(url: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from typing import Any
@@ -82,9 +81,7 @@ async def fill(url: str) -> None:
 @pytest.fixture(scope="module")
 def filled(shared_bases: Bases) -> str:
     """The base of this module; whoever changes it works on a clone."""
-    url = shared_bases.new()
-    asyncio.run(fill(url))
-    return url
+    return shared_bases.filled(fill)
 
 
 async def near(desk: Desk, question: str, k: int, token: str | None = None, **given: Any) -> list[tuple[str, str]]:

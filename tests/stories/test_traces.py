@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -20,9 +19,7 @@ from tests.fixtures.writing import ADMIN, DOCS, values
 @pytest.fixture(scope="module")
 def stored(shared_bases: Bases) -> str:
     """A base with people and documents."""
-    url = shared_bases.new()
-    asyncio.run(store_traced(url))
-    return url
+    return shared_bases.filled(store_traced)
 
 
 @pytest.fixture

@@ -31,9 +31,7 @@ class Away(HashEmbedder):
 @pytest.fixture(scope="module")
 def stored(shared_bases: Bases) -> str:
     """A base with people and documents."""
-    url = shared_bases.new()
-    asyncio.run(store_traced(url))
-    return url
+    return shared_bases.filled(store_traced)
 
 
 async def test_a_helper_that_does_not_help_is_told_and_the_rest_is_traced(stored: str) -> None:

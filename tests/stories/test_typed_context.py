@@ -44,9 +44,7 @@ TICKET = [{"kind": "ticket", "value": "PAY-101"}]
 @pytest.fixture(scope="module")
 def stored(shared_bases: Bases) -> str:
     """A base with the example of a software team."""
-    url = shared_bases.new()
-    asyncio.run(fill(url))
-    return url
+    return shared_bases.filled(fill)
 
 
 class Away(HashEmbedder):
